@@ -12,10 +12,11 @@ from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.robot.robot_memory import open_memories
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.loop import Loop
-from kc_vla.planning.execution.memories import open_memories
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import CallResult, ObservedThing, Plan, Request
+from kc_vla.planning.interface import CallResult, Plan, Request
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.scenes import build_scene

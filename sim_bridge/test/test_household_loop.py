@@ -9,10 +9,11 @@ from home_robot import Open, only, vanish
 from nightly import at_night
 
 from kc_vla.memory.embedding.models import shared_embedder
-from kc_vla.planning.execution.memories import open_memories
+from kc_vla.memory.robot.interface import RobotMemoryError
+from kc_vla.memory.robot.robot_memory import open_memories
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.results import EXPLORE, MEMORY
 from kc_vla.planning.execution.robot import ExecutionError, Limits
-from kc_vla.planning.interface import ObservedThing, PlanningError
 from kc_vla.planning.skills import BY_NAME, Call
 from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.scenes import build_home, build_scene
@@ -309,7 +310,7 @@ def test_a_home_of_four_rooms_is_searched_room_by_room_and_rooms_have_names(robo
     result = home.carry_out("GoToPlace(the bedroom); PickupObject(pillow); PutObject(pillow, toilet)")
     assert result.success
     assert home.world.plan.areas[home.world.at].room == "bathroom"
-    with pytest.raises(PlanningError, match="no memory"):
+    with pytest.raises(RobotMemoryError, match="no memory"):
         open_memories("elephant", shared_embedder(), navigation_map_of(home.world.plan))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from home_robot import Open
 
-from kc_vla.planning.execution.memories import NAMES
+from kc_vla.memory.robot.robot_memory import NAMES
 from kc_vla.planning.execution.results import InstructionResult
 from kc_vla.planning.execution.robot import Limits
 from kc_vla_sim.household.detector import Noise

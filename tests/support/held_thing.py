@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.things import ObservedThing
 
 
 def held(object_id: str, state: str = "", **attributes: str) -> ObservedThing | None:

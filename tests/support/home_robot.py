@@ -10,11 +10,12 @@ from pathlib import Path
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.robot.robot_memory import open_memories
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.loop import Loop
-from kc_vla.planning.execution.memories import open_memories
 from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
-from kc_vla.planning.interface import CallResult, ObservedThing, Plan, Request
+from kc_vla.planning.interface import CallResult, Plan, Request
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.goals import parse_goal, unmet

@@ -136,7 +136,7 @@ setup(
         "kc_vla.live": ["page/*"],
         "kc_vla.memory.evaluation": ["data/*"],
         "kc_vla.memory.recall": ["data/*"],
-        "kc_vla.planning.execution": ["data/*"],
+        "kc_vla.memory.references": ["data/*"],
         "kc_vla.reports.run": ["page/*"],
     },
     data_files=[

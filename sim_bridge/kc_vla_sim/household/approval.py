@@ -22,9 +22,9 @@ import numpy as np
 
 from kc_vla.memory.embedding.interface import Vectors
 from kc_vla.memory.embedding.models import shared_embedder
+from kc_vla.memory.references.names import NEXT_TO
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import Planner, PlanningError, Request, TriedCall
-from kc_vla.planning.names import NEXT_TO
 from kc_vla.planning.skills import ANYWHERE, Call
 from kc_vla_sim.household.alfred import AlfredTask
 from kc_vla_sim.household.detector import detection

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kc_vla.memory.long_term.relations import IN_HAND
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.things import ObservedThing
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.types import ThingType, kinds

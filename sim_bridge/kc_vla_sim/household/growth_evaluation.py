@@ -20,8 +20,8 @@ from kc_vla.core.files import replacing, write_whole
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.robot.robot_memory import BOTH, open_memories
 from kc_vla.planning.execution.loop import Loop
-from kc_vla.planning.execution.memories import BOTH, open_memories
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla_sim.household.growth import building_sequence, home_sequence
 from kc_vla_sim.household.navigation_map import navigation_map_of

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kc_vla.memory.embedding.models import shared_embedder
+from kc_vla.memory.robot.robot_memory import NONE, open_memories
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.loop import Loop
-from kc_vla.planning.execution.memories import NONE, open_memories
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import CallResult, ObservedThing, Planner
+from kc_vla.planning.interface import CallResult, Planner
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.floor_plan import FloorPlan, Point
 from kc_vla_sim.household.navigation_map import navigation_map_of

@@ -1,7 +1,7 @@
 """Makes the table of what is likely where, of the development scenes alone.
 
 `python -m kc_vla_sim.household.likely ANNOTATED.jsonl.gz` counts, for each type, on or in what ALFRED's annotated
-plans pick it up, and writes that where `kc_vla.planning.execution.likely_places` reads it.
+plans pick it up, and writes that where `kc_vla.memory.references.likely_places` reads it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kc_vla.planning.execution.likely_places import FILE
+from kc_vla.memory.references.likely_places import FILE
 from kc_vla_sim.household.alfred import type_of
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.scenes import split_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kc_vla.memory.long_term.nodes import Area
-from kc_vla.planning.execution.navigation_map import NavigationMap
+from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla_sim.household.floor_plan import FloorPlan
 
 GROUND = "ground"

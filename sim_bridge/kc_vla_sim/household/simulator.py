@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kc_vla.planning.interface import CallResult, ObservedThing
+from kc_vla.memory.things import ObservedThing
+from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import BY_NAME, Call, Skill
 from kc_vla_sim.household.detector import Detector, Noise
 from kc_vla_sim.household.errors import told

@@ -17,14 +17,15 @@ from pathlib import Path
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.robot.interface import SceneObservation
+from kc_vla.memory.robot.robot_memory import BOTH, LONG, NONE, Memories, open_memories
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.loop import Loop
-from kc_vla.planning.execution.memories import BOTH, LONG, NONE, Memories, open_memories
 from kc_vla.planning.execution.metrics import retrieval_accuracy
 from kc_vla.planning.execution.results import Tell
 from kc_vla.planning.execution.robot import Limits
-from kc_vla.planning.execution.robot_memory import SceneObservation
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import CallResult, ObservedThing, Planner
+from kc_vla.planning.interface import CallResult, Planner
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.disturbance import disturb, noise_of
@@ -42,7 +43,7 @@ class TrialArm:
     """One way of playing sequences.
 
     Attributes:
-        memory: of `kc_vla.planning.execution.memories.NAMES`.
+        memory: of `kc_vla.memory.robot.robot_memory.NAMES`.
         disturbed: somebody does something between two tasks, and the detector errs.
         feedback: whether the robot takes notice of how its plan turns out.
         shown: `FURNITURE`, `ALL` or `INSIDE`: what the long-term memory kept of the home before.

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
 
+from kc_vla.memory.references.names import same
 from kc_vla.planning.checking import MOST_CALLS, MOST_LETTERS, checked, in_hand_after
 from kc_vla.planning.interface import PlanningError
-from kc_vla.planning.names import same
 from kc_vla.planning.skills import BY_NAME, SKILLS
 
 TAKE = ("PickupObject", ["mug"])

@@ -17,19 +17,20 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.references.fits import Fit, fits
+from kc_vla.memory.references.likely_places import FLOOR, holders, share, vocabulary
+from kc_vla.memory.references.naming import Namer
+from kc_vla.memory.references.reference import MOST_LETTERS, Reference, read
+from kc_vla.memory.robot.interface import RobotMemoryError, SceneObservation
+from kc_vla.memory.robot.robot_memory import NAMES, Budget, Memories, open_memories
 from kc_vla.memory.short_term.unit import ObjectState
-from kc_vla.planning.execution.likely_places import FLOOR, holders, share, vocabulary
-from kc_vla.planning.execution.memories import NAMES, Budget, Memories, open_memories
+from kc_vla.memory.things import KnownThing, ObservedThing, known_of, wrong_with
 from kc_vla.planning.execution.metrics import retrieval_accuracy
-from kc_vla.planning.execution.naming import Namer
-from kc_vla.planning.execution.navigation_map import NavigationMap
-from kc_vla.planning.execution.reference import MOST_LETTERS, Reference, read
 from kc_vla.planning.execution.results import MemoryLookup
 from kc_vla.planning.execution.robot import RememberingRobot
-from kc_vla.planning.execution.robot_memory import SceneObservation
 from kc_vla.planning.execution.search_places import Search, SearchStop
-from kc_vla.planning.execution.things import Fit, KnownThing, fits, known_of, wrong_with
-from kc_vla.planning.interface import CallResult, ObservedThing, PlanningError
+from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
 
 AREAS = {f"area_{number}": (2.0 * number, 0.0, 0.0) for number in range(4)}
@@ -246,9 +247,9 @@ def test_areas_are_found_by_id_or_room_and_the_nearest_of_a_room() -> None:
     assert GROUNDS.called("the kitchen", "area_0") == "area_1"
     assert GROUNDS.called("kitchen", "area_3") == "area_2"
     assert GROUNDS.distance("area_0", "area_3") == 6.0
-    with pytest.raises(PlanningError, match="no area or room 'moon'"):
+    with pytest.raises(GraphError, match="no area or room 'moon'"):
         GROUNDS.called("moon", "area_0")
-    with pytest.raises(PlanningError, match="without areas"):
+    with pytest.raises(GraphError, match="without areas"):
         NavigationMap([])
 
 
@@ -421,7 +422,7 @@ def test_the_long_term_memory_stays_with_its_home(embedder: Embedder, long_term:
     other = NavigationMap([Area("room", "ground", (0.0, 0.0, 0.0))])
     with pytest.raises(GraphError, match="other areas"):
         open_memories("long", embedder, other, long_term)
-    with pytest.raises(PlanningError, match="needs a long-term memory"):
+    with pytest.raises(RobotMemoryError, match="needs a long-term memory"):
         opened("long", embedder)
 
 

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
 
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.grammar.lexicon import MANNER
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.grammar.remembered import is_kind
-from kc_vla.planning.interface import ObservedThing, Plan, PlanningError, Request
+from kc_vla.planning.interface import Plan, PlanningError, Request
 
 SIZE = (0.1, 0.1, 0.1)
 

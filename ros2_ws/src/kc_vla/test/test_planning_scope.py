@@ -14,8 +14,9 @@ from nightly import tried
 from openai_server import OpenAiServer
 
 from kc_vla.memory.served import Server, ServerSettings
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.choosing import PlannerSettings, open_planner
-from kc_vla.planning.interface import ObservedThing, PlanningError, Request
+from kc_vla.planning.interface import PlanningError, Request
 from kc_vla.planning.model import ModelPlanner
 from kc_vla.planning.prompt import answer_text, messages_for
 from kc_vla.planning.scope import check_scope

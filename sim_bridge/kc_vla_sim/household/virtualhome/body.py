@@ -10,7 +10,8 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kc_vla.planning.interface import CallResult, ObservedThing
+from kc_vla.memory.things import ObservedThing
+from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import BY_NAME, Call
 from kc_vla_sim.household.errors import told
 from kc_vla_sim.household.skill_effects import WALK_M_S

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kc_vla.memory.long_term.nodes import Area
-from kc_vla.planning.execution.navigation_map import NavigationMap
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.things import ObservedThing
 from kc_vla_sim.household.navigation_map import GROUND
 from kc_vla_sim.household.virtualhome.goals import ROBOT
 from kc_vla_sim.household.world import FLOOR, HELD, STANDS

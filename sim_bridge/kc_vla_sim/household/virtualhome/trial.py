@@ -10,10 +10,10 @@ from pathlib import Path
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.robot.interface import SceneObservation
+from kc_vla.memory.robot.robot_memory import NONE, Memories, open_memories
 from kc_vla.planning.execution.loop import Loop
-from kc_vla.planning.execution.memories import NONE, Memories, open_memories
 from kc_vla.planning.execution.results import InstructionResult, Tell
-from kc_vla.planning.execution.robot_memory import SceneObservation
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import Planner
 from kc_vla.planning.skills import Call
@@ -32,7 +32,7 @@ class TrialSetting:
     """One way of playing.
 
     Attributes:
-        memory: of `kc_vla.planning.execution.memories.NAMES`.
+        memory: of `kc_vla.memory.robot.robot_memory.NAMES`.
         shown: "furniture" or "nothing": what the long-term memory kept of the home from before.
     """
 
@@ -82,7 +82,7 @@ def play(
 
     Raises:
         HouseholdError: the package `eai-eval` is not installed.
-        PlanningError: there is no such memory.
+        RobotMemoryError: there is no such memory.
     """
     planner = planner or GrammarPlanner()
     home, goals = chain.settled()

@@ -18,12 +18,12 @@ from kc_vla.core.errors import StackError
 from kc_vla.memory.embedding.models import OFFLINE, open_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.robot.robot_memory import BOTH, NAMES, open_memories
 from kc_vla.memory.served import ServerSettings
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
 from kc_vla.planning.choosing import PLANNERS, PlannerSettings, open_planner
 from kc_vla.planning.execution.belief import belief
 from kc_vla.planning.execution.loop import Loop
-from kc_vla.planning.execution.memories import BOTH, NAMES, open_memories
 from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
 from kc_vla.ros.base import ERROR, StackNode, StartError

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kc_vla.memory.references.names import plain, same
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.in_hand import another, called
-from kc_vla.planning.interface import ObservedThing, PlanningError
-from kc_vla.planning.names import plain, same
+from kc_vla.planning.interface import PlanningError
 from kc_vla.planning.skills import BY_NAME, Call
 
 MOST_CALLS = 60

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from kc_vla.memory.recall.words import COLOURS, stem
+from kc_vla.memory.references.fits import Fit, fits
+from kc_vla.memory.references.names import is_id
+from kc_vla.memory.references.naming import Named, Tier, readings, tier_of
+from kc_vla.memory.references.reference import Reference, read
 from kc_vla.memory.short_term.unit import spoken
-from kc_vla.planning.execution.naming import Named, Tier, readings, tier_of
-from kc_vla.planning.execution.reference import Reference, read
-from kc_vla.planning.execution.things import Fit, fits, known_of
-from kc_vla.planning.interface import ObservedThing
-from kc_vla.planning.names import is_id
+from kc_vla.memory.things import ObservedThing, known_of
 from kc_vla.planning.skills import BY_NAME
 
 _COLOURS = frozenset(map(stem, COLOURS))

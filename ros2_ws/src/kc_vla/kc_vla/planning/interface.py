@@ -7,11 +7,12 @@ be wrong as soon as somebody moved something.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from kc_vla.core.errors import StackError
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.skills import Call
 
 
@@ -30,37 +31,6 @@ class TriedCall:
 
     call: Call
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedThing:
-    """One thing that is seen. Its fields are those of the memories' detections and units, and of `ObjectDetection`.
-
-    Attributes:
-        object_type: "Apple".
-        object_id: the same each time it is seen: "Apple_1".
-        position: of the middle of its box, in the frame `map`, m.
-        size: along the axes of the map, m.
-        state: one of the paper's: "sliced", or empty.
-        attributes: its "colour"; "also", its other states; "place": "in Fridge_1".
-        relation: "on" or "in" the container, "held", on the "floor", or "stands" of furniture.
-        container: id of the thing that it is on or in; empty where there is none.
-        area: in which one reaches it.
-        movable: it may be carried elsewhere.
-        confidence: 0..1.
-    """
-
-    object_type: str
-    object_id: str
-    position: tuple[float, float, float]
-    size: tuple[float, float, float]
-    state: str
-    attributes: Mapping[str, str]
-    relation: str
-    container: str
-    area: str
-    movable: bool
-    confidence: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kc_vla.core.untrusted import parsed_json
+from kc_vla.memory.things import ObservedThing, states_in
 from kc_vla.planning.checking import MOST_CALLS, MOST_LETTERS
-from kc_vla.planning.execution.things import states_in
 from kc_vla.planning.instruction import check_instruction, clean
-from kc_vla.planning.interface import ObservedThing, PlanningError, Request
+from kc_vla.planning.interface import PlanningError, Request
 from kc_vla.planning.skills import ANYWHERE, BY_NAME, SKILLS
 
 MOST_TEXT = 60_000

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from kc_vla.memory.recall.words import COLOURS, stem
+from kc_vla.memory.references.likely_places import vocabulary
+from kc_vla.memory.references.names import NEXT_TO, is_id, plain
+from kc_vla.memory.references.naming import tier_of
 from kc_vla.memory.short_term.unit import spoken
-from kc_vla.planning.execution.likely_places import vocabulary
-from kc_vla.planning.execution.naming import tier_of
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
     FILLER,
@@ -23,8 +25,7 @@ from kc_vla.planning.grammar.lexicon import (
     verbs,
     word_set,
 )
-from kc_vla.planning.interface import ObservedThing, PlanningError, Request
-from kc_vla.planning.names import NEXT_TO, is_id, plain
+from kc_vla.planning.interface import PlanningError, Request
 from kc_vla.planning.skills import ANYWHERE, AREA, BY_NAME, Call
 
 _TOOLS: Mapping[Verb, frozenset[str]] = {

@@ -10,7 +10,8 @@ from typing import Any
 from rclpy.action import ActionClient
 
 from kc_vla.core import topics
-from kc_vla.planning.interface import CallResult, ObservedThing, PlanningError
+from kc_vla.memory.things import ObservedThing
+from kc_vla.planning.interface import CallResult, PlanningError
 from kc_vla.planning.skills import Call
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.skills import happened_from, seen_from

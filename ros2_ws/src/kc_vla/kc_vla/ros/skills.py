@@ -8,8 +8,9 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Vector3
 
 from kc_vla.memory.long_term.nodes import Area
-from kc_vla.planning.execution.navigation_map import NavigationMap
-from kc_vla.planning.interface import CallResult, ObservedThing
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.things import ObservedThing
+from kc_vla.planning.interface import CallResult
 from kc_vla.ros.convert import attributes_message, point_message
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections, SceneArea, SeenObject
@@ -51,7 +52,7 @@ def seen_message(seen: ObservedThing) -> SeenObject:
 
 
 def grounds_from(areas: Iterable[SceneArea]) -> NavigationMap:
-    """Return where a robot can go; PlanningError if it is nowhere."""
+    """Return where a robot can go; GraphError if it is nowhere."""
     return NavigationMap(
         Area(
             each.id,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kc_vla.memory.things import KnownThing
 from kc_vla.planning.execution.robot import RememberingRobot
-from kc_vla.planning.execution.things import KnownThing
 
 _MOST = 2000
 """Things, the newest: a message has an end."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 
+from kc_vla.memory.references.likely_places import holders
+from kc_vla.memory.references.names import NEXT_TO
+from kc_vla.memory.references.naming import tier_of
+from kc_vla.memory.references.reference import read
 from kc_vla.memory.short_term.unit import spoken
+from kc_vla.memory.things import CLOSED, HELD, KnownThing, ObservedThing
 from kc_vla.planning.execution.finding import Finder
-from kc_vla.planning.execution.likely_places import holders
-from kc_vla.planning.execution.naming import tier_of
-from kc_vla.planning.execution.reference import read
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
-from kc_vla.planning.execution.things import CLOSED, HELD, KnownThing
-from kc_vla.planning.interface import ObservedThing
-from kc_vla.planning.names import NEXT_TO
 
 NEAR_M = 1.2
 """How far two pieces of furniture may be apart, from rim to rim, to be next to each other, m."""

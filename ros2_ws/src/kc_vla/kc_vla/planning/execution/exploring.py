@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from kc_vla.memory.things import CLOSED, ObservedThing
 from kc_vla.planning.execution.opened_doors import OpenedDoors
 from kc_vla.planning.execution.results import EXPLORE
 from kc_vla.planning.execution.robot import RememberingRobot
 from kc_vla.planning.execution.search_places import Search, SearchStop
-from kc_vla.planning.execution.things import CLOSED
-from kc_vla.planning.interface import ObservedThing
 
 LOOKS = 2
 """Before a thing is taken for gone: a detector may miss it once."""

@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from kc_vla.memory.live_units import RecallOutcome
+from kc_vla.memory.references.fits import fitting
+from kc_vla.memory.references.reference import Reference, is_id, read
+from kc_vla.memory.things import CLOSED, KnownThing, ObservedThing
 from kc_vla.planning.execution.exploring import LOOKS, Explorer
 from kc_vla.planning.execution.guesses import thrown_away, told_of
 from kc_vla.planning.execution.opened_doors import OpenedDoors
-from kc_vla.planning.execution.reference import Reference, is_id, read
 from kc_vla.planning.execution.results import RECALL, MemoryLookup
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
-from kc_vla.planning.execution.robot_memory import fitting
-from kc_vla.planning.execution.things import CLOSED, KnownThing
-from kc_vla.planning.interface import ObservedThing
 
 _TOLD, _DEEP = 10, 4
 """Ids of a recall that are told, and containers in one another."""

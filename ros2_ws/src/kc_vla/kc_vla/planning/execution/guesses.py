@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from kc_vla.memory.references.fits import held_by, unknown_of
+from kc_vla.memory.references.naming import is_called
+from kc_vla.memory.references.reference import COLD, Reference
 from kc_vla.memory.short_term.unit import ObjectState, spoken
-from kc_vla.planning.execution.naming import is_called
-from kc_vla.planning.execution.reference import COLD, Reference
+from kc_vla.memory.things import KnownThing, ObservedThing
 from kc_vla.planning.execution.robot import RememberingRobot
-from kc_vla.planning.execution.things import KnownThing, held_by, unknown_of
-from kc_vla.planning.interface import ObservedThing
 
 _BINS = ("garbage can", "bin")
 _SURELY_SEEN = frozenset(

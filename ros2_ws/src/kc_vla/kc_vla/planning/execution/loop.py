@@ -10,15 +10,15 @@ from collections.abc import Callable
 from itertools import count, zip_longest
 
 from kc_vla.core.errors import StackError
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.robot.robot_memory import Memories
+from kc_vla.memory.things import ObservedThing, seen_of
 from kc_vla.planning.execution.finding import Finder
-from kc_vla.planning.execution.memories import Memories
-from kc_vla.planning.execution.navigation_map import NavigationMap
 from kc_vla.planning.execution.results import BEGIN, END, MEMORY, PLAN, InstructionResult, Tell
 from kc_vla.planning.execution.robot import ExecutionError, Limits, RememberingRobot
 from kc_vla.planning.execution.skill_executor import SkillExecutor
-from kc_vla.planning.execution.things import seen_of
 from kc_vla.planning.instruction import clean
-from kc_vla.planning.interface import ObservedThing, Plan, Planner, PlanningError, Request, SkillRobot, TriedCall
+from kc_vla.planning.interface import Plan, Planner, PlanningError, Request, SkillRobot, TriedCall
 
 _LINES = 12
 """Lines of the memory's content that are published before and after an instruction."""

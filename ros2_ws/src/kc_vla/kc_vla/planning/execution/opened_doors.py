@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kc_vla.memory.things import OPENED
 from kc_vla.planning.execution.robot import RememberingRobot
-from kc_vla.planning.execution.things import OPENED
 
 
 class OpenedDoors:

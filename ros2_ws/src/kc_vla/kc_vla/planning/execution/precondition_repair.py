@@ -11,16 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 
+from kc_vla.memory.references.likely_places import holders, share
+from kc_vla.memory.references.naming import tier_of
+from kc_vla.memory.references.reference import read
 from kc_vla.memory.short_term.unit import spoken
+from kc_vla.memory.things import CLOSED, HELD, OPENED, KnownThing, ObservedThing
 from kc_vla.planning.execution.beside import SURFACES, holds_things
 from kc_vla.planning.execution.finding import Finder
-from kc_vla.planning.execution.likely_places import holders, share
-from kc_vla.planning.execution.naming import tier_of
-from kc_vla.planning.execution.reference import read
 from kc_vla.planning.execution.results import REPAIR
 from kc_vla.planning.execution.robot import ExecutionError, NotFoundError, RememberingRobot
-from kc_vla.planning.execution.things import CLOSED, HELD, OPENED, KnownThing
-from kc_vla.planning.interface import ObservedThing
 from kc_vla.planning.skills import BY_NAME, Call, Skill
 
 _MENDS, _PLACES = 2, 4

@@ -8,12 +8,12 @@ from itertools import islice
 
 from kc_vla.core.errors import StackError
 from kc_vla.memory.intake import MOST_DETECTIONS
-from kc_vla.planning.execution.memories import Memories
-from kc_vla.planning.execution.navigation_map import NavigationMap
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.robot.interface import RecallOutcome, SceneObservation
+from kc_vla.memory.robot.robot_memory import Memories
+from kc_vla.memory.things import HELD, KnownThing, ObservedThing, known_of, wrong_with
 from kc_vla.planning.execution.results import SKILL, ExecutionStep, Tell
-from kc_vla.planning.execution.robot_memory import RecallOutcome, SceneObservation
-from kc_vla.planning.execution.things import HELD, KnownThing, known_of, wrong_with
-from kc_vla.planning.interface import CallResult, ObservedThing, SkillRobot
+from kc_vla.planning.interface import CallResult, SkillRobot
 from kc_vla.planning.skills import AREA, BY_NAME, Call
 
 _MOST_NOTES, _MOST_TYPES, _SUREST = 20, 20_000, 5

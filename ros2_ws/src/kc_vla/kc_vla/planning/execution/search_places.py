@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
-from kc_vla.planning.execution.likely_places import FLOOR, share, table
-from kc_vla.planning.execution.memories import Memories
-from kc_vla.planning.execution.navigation_map import NavigationMap
-from kc_vla.planning.execution.things import CLOSED, KnownThing
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.references.likely_places import FLOOR, share, table
+from kc_vla.memory.robot.robot_memory import Memories
+from kc_vla.memory.things import CLOSED, KnownThing
 from kc_vla.planning.skills import BY_NAME
 
 _WALK_M_S = 0.5

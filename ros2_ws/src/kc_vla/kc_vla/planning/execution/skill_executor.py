@@ -6,14 +6,14 @@ known; then room is made; then another one is looked for.
 
 from __future__ import annotations
 
+from kc_vla.memory.long_term.errors import GraphError
+from kc_vla.memory.references.fits import Fit, fits
+from kc_vla.memory.references.names import NEXT_TO
+from kc_vla.memory.references.reference import read
 from kc_vla.planning.execution.beside import Beside
 from kc_vla.planning.execution.finding import Finder
 from kc_vla.planning.execution.precondition_repair import PreconditionRepair, UnmetError
-from kc_vla.planning.execution.reference import read
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
-from kc_vla.planning.execution.things import Fit, fits
-from kc_vla.planning.interface import PlanningError
-from kc_vla.planning.names import NEXT_TO
 from kc_vla.planning.skills import ANYWHERE, AREA, BY_NAME, HOLDER, Call, Skill
 
 _TRIES = 3
@@ -64,9 +64,10 @@ class SkillExecutor:
         """Go to an area, or to a thing that the plan names instead; return why that failed."""
         robot = self._robot
         try:
-            return robot.do(skill.name, robot.grounds.called(name, robot.at))
-        except PlanningError:
+            area = robot.grounds.called(name, robot.at)
+        except GraphError:
             return self._with_things(BY_NAME["GoToObject"], (name,))
+        return robot.do(skill.name, area)
 
     def _free_hand(self, name: str) -> str:
         """Put down what is in the hand; by its name it was spoken of, so that "another" is another one."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from kc_vla.memory.references.fits import Fit
+from kc_vla.memory.references.names import same
 from kc_vla.memory.short_term.unit import spoken
-from kc_vla.planning.execution.things import Fit
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.grammar.devices import by_device, is_knife, knife_for
 from kc_vla.planning.grammar.lexicon import DEVICES, DOORS, FIXED, ROOMS, Verb, noun
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING
 from kc_vla.planning.in_hand import fit
-from kc_vla.planning.interface import ObservedThing, PlanningError
-from kc_vla.planning.names import same
+from kc_vla.planning.interface import PlanningError
 from kc_vla.planning.skills import ANYWHERE, Call
 
 _UNDOES = {Verb.HEAT: {Verb.COOL}, Verb.COOL: {Verb.HEAT}}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
 
-from kc_vla.planning.names import NEXT_TO
+from kc_vla.memory.references.names import NEXT_TO
 
 
 def word_set(said: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from kc_vla.memory.references.names import NEXT_TO
 from kc_vla.planning.grammar.devices import does
 from kc_vla.planning.grammar.first_verb import Words
 from kc_vla.planning.grammar.lexicon import (
@@ -29,7 +30,6 @@ from kc_vla.planning.grammar.phrases import DescribedThing, thing_of, things_of
 from kc_vla.planning.grammar.places import place_of, split_at_prepositions
 from kc_vla.planning.grammar.reading import Clause
 from kc_vla.planning.interface import PlanningError
-from kc_vla.planning.names import NEXT_TO
 
 _BY_SINK = word_set("sink stove toaster fridge refrigerator microwave dishwasher coffee oven burner")
 """What stands on or beside a counter: who puts a thing next to it puts it on the counter."""

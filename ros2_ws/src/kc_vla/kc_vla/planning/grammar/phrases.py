@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kc_vla.memory.recall.words import COLOURS
+from kc_vla.memory.references.names import ORDINALS
 from kc_vla.planning.grammar.first_verb import Words
 from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
@@ -29,7 +30,6 @@ from kc_vla.planning.grammar.lexicon import (
 from kc_vla.planning.grammar.limits import refuse_compared
 from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
 from kc_vla.planning.interface import PlanningError
-from kc_vla.planning.names import ORDINALS
 
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
 _WHOLE = word_set("jewellery jewelry furniture paper clothing equipment cloth cutlery cookware matter mail")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.checking import MOST_LETTERS, checked
 from kc_vla.planning.grammar.limits import notes_on, refuse_limits
 from kc_vla.planning.grammar.meanings import ClauseMeaning, meaning_of
@@ -14,7 +15,7 @@ from kc_vla.planning.grammar.replanning import matched, what_is_left
 from kc_vla.planning.grammar.steps import Steps
 from kc_vla.planning.in_hand import without_taking
 from kc_vla.planning.instruction import check_instruction, clean
-from kc_vla.planning.interface import ObservedThing, Plan, PlanningError, Request
+from kc_vla.planning.interface import Plan, PlanningError, Request
 from kc_vla.planning.skills import Call
 
 BY = "grammar"

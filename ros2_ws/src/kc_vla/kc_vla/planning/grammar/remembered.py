@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from kc_vla.memory.recall.words import COLOURS, stem
-from kc_vla.planning.execution.likely_places import vocabulary
-from kc_vla.planning.execution.naming import Named, Tier, readings, tier_of
-from kc_vla.planning.execution.reference import Reference, read
-from kc_vla.planning.execution.things import Fit, fits, known_of
+from kc_vla.memory.references.fits import Fit, fits
+from kc_vla.memory.references.likely_places import vocabulary
+from kc_vla.memory.references.naming import Named, Tier, readings, tier_of
+from kc_vla.memory.references.reference import Reference, read
+from kc_vla.memory.things import ObservedThing, known_of
 from kc_vla.planning.grammar.lexicon import ADJECTIVES, TOLD, Verb, noun
-from kc_vla.planning.interface import ObservedThing
 
 _COLOURS = frozenset(map(stem, COLOURS))
 _GENERIC = frozenset({"thing", "item", "object", "stuff", "food", "fruit", "vegetable", "good"})

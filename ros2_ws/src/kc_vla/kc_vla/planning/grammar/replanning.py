@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kc_vla.memory.references.fits import Fit
+from kc_vla.memory.references.names import ORDINALS, is_id, same
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.checking import in_hand_after
-from kc_vla.planning.execution.things import Fit
 from kc_vla.planning.grammar.devices import is_knife
 from kc_vla.planning.grammar.lexicon import KNIFE
 from kc_vla.planning.in_hand import another, fit
-from kc_vla.planning.interface import ObservedThing, PlanningError, Request, TriedCall
-from kc_vla.planning.names import ORDINALS, is_id, same
+from kc_vla.planning.interface import PlanningError, Request, TriedCall
 from kc_vla.planning.skills import ANYWHERE, BY_NAME, Call
 
 _MOST_SAME = 3

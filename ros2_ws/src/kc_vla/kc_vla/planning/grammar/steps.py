@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kc_vla.memory.references.names import ORDINALS
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.grammar.hand_calls import HandCalls, refuse_fixed
 from kc_vla.planning.grammar.lexicon import (
     ADJECTIVES,
@@ -20,8 +22,7 @@ from kc_vla.planning.grammar.limits import replaced
 from kc_vla.planning.grammar.meanings import ClauseMeaning
 from kc_vla.planning.grammar.phrases import DescribedThing, like
 from kc_vla.planning.grammar.remembered import RememberedThings, is_kind
-from kc_vla.planning.interface import ObservedThing, PlanningError
-from kc_vla.planning.names import ORDINALS
+from kc_vla.planning.interface import PlanningError
 from kc_vla.planning.skills import Call
 
 _SWITCHES: Mapping[Verb, str] = {

@@ -16,12 +16,12 @@ from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Floor, SceneObject, Vector
 from kc_vla.memory.long_term.query import MOST_TEXT, Query
 from kc_vla.memory.long_term.relations import IN_HAND, PLACE, told_place
-from kc_vla.planning.execution.naming import Named
-from kc_vla.planning.execution.navigation_map import NavigationMap
-from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.execution.robot_memory import RecallOutcome, SceneObservation, fitting
-from kc_vla.planning.execution.things import CLOSED, OPENED, KnownThing, attributes_of, states_in
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.references.fits import fitting
+from kc_vla.memory.references.naming import Named
+from kc_vla.memory.references.reference import Reference
+from kc_vla.memory.robot.interface import RecallOutcome, SceneObservation
+from kc_vla.memory.things import CLOSED, OPENED, KnownThing, ObservedThing, attributes_of, states_in
 
 _LEAST, _MOST_OF_A_TYPE = 0.15, 200
 """Confidence of what is recalled: a thing that four looks at its place did not find is not."""

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 
 import networkx as nx
 
-from kc_vla.memory.long_term.errors import told
+from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.short_term.unit import spoken
-from kc_vla.planning.interface import PlanningError
 
 
 class NavigationMap:
@@ -27,11 +26,11 @@ class NavigationMap:
             areas: at least one, as the long-term memory has them; `name` is that of the room.
 
         Raises:
-            PlanningError: there are none.
+            GraphError: there are none.
         """
         self.areas: Mapping[str, Area] = {area.id: area for area in areas}
         if not self.areas:
-            raise PlanningError("a robot without areas cannot go anywhere: give it those of its map")
+            raise GraphError("a robot without areas cannot go anywhere: give it those of its map")
         self._network: nx.Graph = nx.Graph()
         self._network.add_nodes_from(self.areas)
         for area in self.areas.values():
@@ -55,12 +54,12 @@ class NavigationMap:
         """Return the area of that id, or the nearest one of the room or floor of that name.
 
         Raises:
-            PlanningError: there is none.
+            GraphError: there is none.
         """
         if name in self.areas:
             return name
         wanted = spoken(name).removeprefix("the ")
         found = [each.id for each in self.areas.values() if each.name and spoken(each.name) == wanted]
         if not found:
-            raise PlanningError(f"there is no area or room {told(name)}")
+            raise GraphError(f"there is no area or room {told(name)}")
         return self.nearest(found, start)

@@ -6,13 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kc_vla.core.errors import StackError
 from kc_vla.memory.live_units import RecallOutcome
-from kc_vla.planning.execution.naming import Named
-from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.execution.things import Fit, KnownThing, fits
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.references.naming import Named
+from kc_vla.memory.references.reference import Reference
+from kc_vla.memory.things import KnownThing, ObservedThing
 
-__all__ = ["RecallOutcome", "RobotMemory", "SceneObservation", "fitting"]
+__all__ = ["RecallOutcome", "RobotMemory", "RobotMemoryError", "SceneObservation"]
+
+
+class RobotMemoryError(StackError, ValueError):
+    """A memory of a robot cannot be opened or asked; the text says in one line why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,3 @@ class RobotMemory(Protocol):
     def text(self, instruction: str, most_tokens: int) -> str:
         """Return what it has on an instruction, for a planner."""
         ...
-
-
-def fitting(things: Iterator[KnownThing], reference: Reference, named: Named, loose: bool) -> list[KnownThing]:
-    """Return the things that a reference means, in their order; with `loose` also those that it may mean."""
-    least = Fit.MAYBE if loose else Fit.YES
-    return [each for each in things if fits(reference, named, each) >= least]

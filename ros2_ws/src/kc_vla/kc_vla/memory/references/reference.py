@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.words import COLOURS, stem
+from kc_vla.memory.references.names import FURTHER
+from kc_vla.memory.references.purposes import Purpose, purpose_of
 from kc_vla.memory.short_term.unit import ObjectState, plain, spoken
-from kc_vla.planning.execution.purposes import Purpose, purpose_of
-from kc_vla.planning.names import FURTHER
 
 MOST_LETTERS = 200
 """Letters of a reference that are read."""

@@ -13,11 +13,11 @@ from dataclasses import replace
 from itertools import count
 
 from kc_vla.memory.recall.answer import tokens_of
-from kc_vla.planning.execution.naming import Named
-from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.execution.robot_memory import RecallOutcome, SceneObservation, fitting
-from kc_vla.planning.execution.things import KnownThing, known_of
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.references.fits import fitting
+from kc_vla.memory.references.naming import Named
+from kc_vla.memory.references.reference import Reference
+from kc_vla.memory.robot.interface import RecallOutcome, SceneObservation
+from kc_vla.memory.things import KnownThing, ObservedThing, known_of
 
 
 class _Listed:

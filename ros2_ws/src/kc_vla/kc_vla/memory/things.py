@@ -1,22 +1,46 @@
-"""What is known of a thing, in sight or remembered, and whether it is what a reference asks for."""
+"""What is seen of a thing, and what is known of one, in sight or remembered."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 from kc_vla.memory.long_term.relations import PLACE
-from kc_vla.memory.recall.words import stem
-from kc_vla.memory.short_term.unit import MOST_LETTERS, spoken
-from kc_vla.planning.execution.naming import Named, tier_of
-from kc_vla.planning.execution.reference import Reference, read
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.short_term.unit import MOST_LETTERS
 
-_OPPOSITES = {"cleaned": "dirty", "on": "off", "opened": "closed", "filled": "used up", "heated": "cold"}
-_OPPOSITE = _OPPOSITES | {other: one for one, other in _OPPOSITES.items()}
 HELD, OPENED, CLOSED = "held", "opened", "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedThing:
+    """One thing that is seen. Its fields are those of the memories' detections and units, and of `ObjectDetection`.
+
+    Attributes:
+        object_type: "Apple".
+        object_id: the same each time it is seen: "Apple_1".
+        position: of the middle of its box, in the frame `map`, m.
+        size: along the axes of the map, m.
+        state: one of the paper's: "sliced", or empty.
+        attributes: its "colour"; "also", its other states; "place": "in Fridge_1".
+        relation: "on" or "in" the container, "held", on the "floor", or "stands" of furniture.
+        container: id of the thing that it is on or in; empty where there is none.
+        area: in which one reaches it.
+        movable: it may be carried elsewhere.
+        confidence: 0..1.
+    """
+
+    object_type: str
+    object_id: str
+    position: tuple[float, float, float]
+    size: tuple[float, float, float]
+    state: str
+    attributes: Mapping[str, str]
+    relation: str
+    container: str
+    area: str
+    movable: bool
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,70 +151,3 @@ def seen_of(known: KnownThing) -> ObservedThing:
         known.movable,
         known.confidence,
     )
-
-
-class Fit(IntEnum):
-    """Whether a thing is what a reference asks for."""
-
-    NO = 0
-    MAYBE = 1
-    YES = 2
-
-
-def fits(reference: Reference, named: Named, thing: KnownThing) -> Fit:
-    """Return whether a thing is meant.
-
-    It is `MAYBE` where nothing speaks against it, and not all that is asked for is known.
-    """
-    if thing.object_type not in named.types or (reference.carried and not thing.movable):
-        return Fit.NO
-    if reference.purpose is not None and not reference.purpose.served_by(thing.object_type, thing.states):
-        return Fit.NO
-    if reference.done and thing.deeds:
-        return Fit.YES if did(reference, thing) else Fit.NO
-    if named.by_kind and not named.close(thing.object_type, bool(thing.handled)):
-        return Fit.NO
-    states = thing.states
-    if states & {state.value for state in reference.not_states}:
-        return Fit.NO
-    asked = {state.value for state in reference.states} | reference.also
-    if any(_OPPOSITE.get(state) in states for state in asked - states):
-        return Fit.NO
-    wanted = asked <= states if reference.also else not asked or bool(asked & states)
-    words = {stem(word) for value in thing.attributes.values() for word in spoken(value).split()}
-    said = named.said - words - {stem(word) for word in spoken(thing.object_type).split()}
-    if said & named.colours and thing.attributes.get("colour"):
-        return Fit.NO
-    there = not reference.place or not thing.container or held_by(reference.place, thing.container)
-    return Fit.YES if wanted and not said and there else Fit.MAYBE
-
-
-def unknown_of(reference: Reference, named: Named, thing: KnownThing) -> str:
-    """Return what a reference asks for that is unknown of a thing, in words: "big, cleaned".
-
-    It is empty where all of it is known.
-    """
-    words = {stem(word) for value in thing.attributes.values() for word in spoken(value).split()}
-    missing = named.said - words - {stem(word) for word in spoken(thing.object_type).split()}
-    said = [word for word in reference.called if stem(word) in missing]
-    asked = {state.value for state in reference.states}
-    states = reference.also - thing.states | (asked if not asked & thing.states else set())
-    place = [f"in or on {reference.place}"] if reference.place and not held_by(reference.place, thing.container) else []
-    return ", ".join(dict.fromkeys((*said, *sorted(states), *place)))
-
-
-def did(reference: Reference, thing: KnownThing) -> float:
-    """Return when the robot did what a reference names a thing by, see `KnownThing.deeds`; 0 where it did not."""
-    asked = {state.value for state in reference.states} | reference.also
-    when = [number for deed, number in thing.deeds.items() if deed in asked]
-    if reference.place:
-        left = ((number, *deed.partition(" ")) for deed, number in thing.deeds.items())
-        when += [number for number, _, _, holder in left if holder and held_by(reference.place, holder)]
-    if not when and not asked and not reference.place:
-        return thing.handled
-    return max(when, default=0.0)
-
-
-def held_by(place: str, container: str) -> bool:
-    """Return whether a place can be called so, by the id of the container that it is."""
-    return tier_of(read(place).words, container.rstrip("0123456789_")) > 0

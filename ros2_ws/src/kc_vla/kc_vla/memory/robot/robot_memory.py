@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.references.fits import did
+from kc_vla.memory.references.naming import Namer
+from kc_vla.memory.references.reference import Reference
+from kc_vla.memory.robot.history import ContextRobotMemory, HistoryRobotMemory
+from kc_vla.memory.robot.interface import RecallOutcome, RobotMemory, RobotMemoryError, SceneObservation
+from kc_vla.memory.robot.long_term import LongTermRobotMemory
+from kc_vla.memory.robot.short_term import ShortTermRobotMemory
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.planning.execution.history_memory import ContextRobotMemory, HistoryRobotMemory
-from kc_vla.planning.execution.long_term_memory import LongTermRobotMemory
-from kc_vla.planning.execution.naming import Namer
-from kc_vla.planning.execution.navigation_map import NavigationMap
-from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.execution.robot_memory import RecallOutcome, RobotMemory, SceneObservation
-from kc_vla.planning.execution.short_term_memory import ShortTermRobotMemory
-from kc_vla.planning.execution.things import OPENED, KnownThing, did, states_in
-from kc_vla.planning.interface import ObservedThing, PlanningError
+from kc_vla.memory.things import OPENED, KnownThing, ObservedThing, states_in
 
 BOTH, LONG, SHORT, NONE, HISTORY, CONTEXT = "both", "long", "short", "none", "history", "context"
 _MOST_LOOKED, _RATHER, _MOST_KNOWN = 5000, 0.5, 300
@@ -214,16 +214,16 @@ def open_memories(
         budget: of prompts.
 
     Raises:
-        PlanningError: there is no such memory, or it needs a long-term memory.
+        RobotMemoryError: there is no such memory, or it needs a long-term memory.
         GraphError: the map is of another home.
     """
     if name not in NAMES:
-        raise PlanningError(f"there is no memory {name[:40]!r}: choose {', '.join(NAMES)}")
+        raise RobotMemoryError(f"there is no memory {name[:40]!r}: choose {', '.join(NAMES)}")
     parts: list[RobotMemory] = []
     for part in NAMES[name]:
         if part is LongTermRobotMemory:
             if long_term is None:
-                raise PlanningError(f"the memory {name!r} needs a long-term memory: open a store for it")
+                raise RobotMemoryError(f"the memory {name!r} needs a long-term memory: open a store for it")
             parts.append(LongTermRobotMemory(long_term, map_id, grounds))
         elif part is ShortTermRobotMemory:
             parts.append(ShortTermRobotMemory(ShortTermMemory(capacity, policy), embedder))

@@ -14,12 +14,12 @@ from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.recall import Recall
 from kc_vla.memory.recall.words import COLOURS, stem
+from kc_vla.memory.references.kinds import Kinds
+from kc_vla.memory.references.likely_places import table, vocabulary
+from kc_vla.memory.references.reference import Reference
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY, ShortTermMemory
 from kc_vla.memory.short_term.unit import Position, Unit, spoken
-from kc_vla.planning.execution.kinds import Kinds
-from kc_vla.planning.execution.likely_places import table, vocabulary
-from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.things import ObservedThing
 
 _SENSES, _VAGUE, _MOST_COLOURS = 2, 3, 100
 """Meanings of a type that are looked at, types that a reference without a name may stand for, and words for colours."""

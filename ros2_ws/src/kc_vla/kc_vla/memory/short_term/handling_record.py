@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from itertools import count
 
-from kc_vla.planning.execution.things import states_in
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.things import ObservedThing, states_in
 
 _MOST = 20
 """Deeds of one thing that are kept, the latest."""

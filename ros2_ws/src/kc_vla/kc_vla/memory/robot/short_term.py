@@ -9,14 +9,14 @@ from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.long_term.relations import told_place
 from kc_vla.memory.recall.answer import Filters
 from kc_vla.memory.recall.recall import MOST_FOUND, MOST_INSTRUCTION, Recall
+from kc_vla.memory.references.fits import fitting
+from kc_vla.memory.references.naming import Named
+from kc_vla.memory.references.reference import Reference
+from kc_vla.memory.robot.interface import RecallOutcome, SceneObservation
+from kc_vla.memory.short_term.handling_record import HandlingRecord
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import ObjectState, Position, Unit, UnitError, state_of
-from kc_vla.planning.execution.handling_record import HandlingRecord
-from kc_vla.planning.execution.naming import Named
-from kc_vla.planning.execution.reference import Reference
-from kc_vla.planning.execution.robot_memory import RecallOutcome, SceneObservation, fitting
-from kc_vla.planning.execution.things import KnownThing, attributes_of
-from kc_vla.planning.interface import ObservedThing
+from kc_vla.memory.things import KnownThing, ObservedThing, attributes_of
 
 _RECALLED = 10
 """Units that a planner is told of, at most."""

@@ -1,0 +1,1 @@
+"""Referring expressions: what people call a thing, and which things that can mean."""
