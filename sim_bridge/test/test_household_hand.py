@@ -12,7 +12,7 @@ from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
-from kc_vla.memory.robot.robot_memory import open_memories
+from kc_vla.memory.robot.robot_memory import open_robot_memory
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.grammar.planner import GrammarPlanner
@@ -87,7 +87,7 @@ def robot(tmp_path: Path, embedder: Embedder) -> Iterator[Open]:
 
         def opened(world: World, memory: str = "both", blind: bool = False) -> Loop:
             grounds, household = navigation_map_of(world.plan), Household(world)
-            memories = open_memories(memory, embedder, grounds, LongTermMemory(store))
+            memories = open_robot_memory(memory, embedder, grounds, LongTermMemory(store))
             return Loop(
                 Through(household, _without_colour) if blind else household, Told(), memories, grounds, world.at
             )
@@ -117,7 +117,7 @@ def test_a_mug_of_another_colour_is_fetched_and_the_one_in_the_hand_is_put_down(
 
 def test_the_hand_is_emptied_in_a_home_whose_furniture_has_types_of_its_own(embedder: Embedder, world: World) -> None:
     grounds = navigation_map_of(world.plan)
-    memories = open_memories("none", embedder, grounds)
+    memories = open_robot_memory("none", embedder, grounds)
     loop = Loop(Through(Household(world), _foreign), GrammarPlanner(), memories, grounds, world.at)
     assert loop.carry_out("pick up the blue mug").success
     first, _ = held(world)

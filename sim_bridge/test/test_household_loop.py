@@ -10,7 +10,7 @@ from nightly import at_night
 
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.robot.interface import RobotMemoryError
-from kc_vla.memory.robot.robot_memory import open_memories
+from kc_vla.memory.robot.robot_memory import open_robot_memory
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.results import EXPLORE, MEMORY
 from kc_vla.planning.execution.robot import ExecutionError, Limits
@@ -60,10 +60,10 @@ def test_a_lamp_that_was_switched_on_is_known_as_on(robot: Open) -> None:
     home = robot(build_scene(301))
     assert home.carry_out("SwitchOn(lamp)").success
     lamp = home.body.calls[-1].arguments[0]
-    known = home.loop.robot.memories.thing(lamp)
+    known = home.loop.robot.memory.thing(lamp)
     assert known is not None
     assert "on" in known.states
-    assert "(DeskLamp, on, " in home.loop.robot.memories.surroundings("lamp")
+    assert "(DeskLamp, on, " in home.loop.robot.memory.surroundings("lamp")
     done = len(home.body.calls)
     assert home.carry_out("SwitchOn(lamp)").success
     assert all(call.skill != "SwitchOn" for call in home.body.calls[done:])
@@ -283,10 +283,10 @@ def test_a_robot_that_starts_again_goes_on_with_what_the_long_term_memory_knows(
 def test_what_was_held_when_the_planner_ended_is_not_remembered_as_in_the_hand(robot: Open) -> None:
     before = robot(build_scene(302), store="home.db")
     assert before.carry_out("PickupObject(book)").in_hand
-    assert "in the hand" in before.loop.robot.memories.surroundings("")
+    assert "in the hand" in before.loop.robot.memory.surroundings("")
     before.long_term._store.close()
     after = robot(build_scene(302), store="home.db")
-    told = after.loop.robot.memories.surroundings("")
+    told = after.loop.robot.memory.surroundings("")
     assert "Book" in told
     assert "in the hand" not in told
     assert after.carry_out("PickupObject(book)").success
@@ -311,7 +311,7 @@ def test_a_home_of_four_rooms_is_searched_room_by_room_and_rooms_have_names(robo
     assert result.success
     assert home.world.plan.areas[home.world.at].room == "bathroom"
     with pytest.raises(RobotMemoryError, match="no memory"):
-        open_memories("elephant", shared_embedder(), navigation_map_of(home.world.plan))
+        open_robot_memory("elephant", shared_embedder(), navigation_map_of(home.world.plan))
 
 
 def test_what_is_not_called_so_is_told_as_a_guess(robot: Open) -> None:

@@ -95,7 +95,7 @@ def test_a_thing_that_is_misnamed_at_times_is_still_what_it_is(robot: Open) -> N
 @pytest.mark.timeout(1800)
 def test_a_thousand_instructions_in_a_row_leave_the_memory_flat(robot: Open) -> None:
     home = robot(build_scene(12))
-    memories = home.loop.robot.memories
+    memories = home.loop.robot.memory
     sizes = []
     for number in range(1000):
         thing, place = ("bread", "tomato", "mug")[number % 3], ("counter", "sink", "fridge")[number // 3 % 3]

@@ -10,7 +10,7 @@ from pathlib import Path
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
-from kc_vla.memory.robot.robot_memory import open_memories
+from kc_vla.memory.robot.robot_memory import open_robot_memory
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
@@ -93,7 +93,7 @@ def robots(folder: Path, embedder: Embedder) -> Iterator[Open]:
         stores.append(Store(folder / (store or f"{len(stores)}.db")))
         long_term, grounds = LongTermMemory(stores[-1]), navigation_map_of(world.plan)
         body, planner = Watched(world, noise, more), Reader()
-        memories = open_memories(memory, embedder, grounds, long_term)
+        memories = open_robot_memory(memory, embedder, grounds, long_term)
         steps: list[ExecutionStep] = []
         loop = Loop(body, planner, memories, grounds, world.at, steps.append, limits)
         return Home(world, body, planner, loop, long_term, steps)

@@ -20,7 +20,7 @@ from kc_vla.core.files import replacing, write_whole
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
-from kc_vla.memory.robot.robot_memory import BOTH, open_memories
+from kc_vla.memory.robot.robot_memory import BOTH, open_robot_memory
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla_sim.household.growth import building_sequence, home_sequence
@@ -85,7 +85,7 @@ def _played(sequence: TaskSequence, ends: tuple[int, ...]) -> Iterator[dict[str,
     with tempfile.TemporaryDirectory(prefix="household-") as folder, Store(Path(folder) / "memory.db") as store:
         world = sequence.world()
         grounds = navigation_map_of(world.plan)
-        memories = open_memories(BOTH, open_embedder(), grounds, LongTermMemory(store))
+        memories = open_robot_memory(BOTH, open_embedder(), grounds, LongTermMemory(store))
         loop = Loop(Household(world), GrammarPlanner(), memories, grounds, world.at)
         referee, begun_at = Referee(sequence.tasks), 0
         loop.carry_out("look around area_0")  # the embedder's first work is not theirs

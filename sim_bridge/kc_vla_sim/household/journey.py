@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kc_vla.memory.embedding.models import shared_embedder
-from kc_vla.memory.robot.robot_memory import NONE, open_memories
+from kc_vla.memory.robot.robot_memory import NONE, open_robot_memory
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.grammar.planner import GrammarPlanner
@@ -84,7 +84,9 @@ def without_memory(
     """
     home = Household(world.copy())
     body, grounds = _Walking(home), navigation_map_of(world.plan)
-    loop = Loop(body, planner or GrammarPlanner(), open_memories(NONE, shared_embedder(), grounds), grounds, world.at)
+    loop = Loop(
+        body, planner or GrammarPlanner(), open_robot_memory(NONE, shared_embedder(), grounds), grounds, world.at
+    )
     loop.robot.interrupted = lambda: "nobody waits for it any more" if stopped() else ""
     result = loop.carry_out(instruction)
     return Journey(

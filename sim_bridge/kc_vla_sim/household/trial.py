@@ -18,7 +18,7 @@ from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.robot.interface import SceneObservation
-from kc_vla.memory.robot.robot_memory import BOTH, LONG, NONE, Memories, open_memories
+from kc_vla.memory.robot.robot_memory import BOTH, LONG, NONE, RobotMemory, open_robot_memory
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.metrics import retrieval_accuracy
@@ -127,7 +127,7 @@ def play(
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="household-")))
         world = sequence.world()
         store = opened.enter_context(Store(folder / "memory.db"))
-        memories = open_memories(
+        memories = open_robot_memory(
             arm.memory, embedder, navigation_map_of(world.plan), LongTermMemory(store), capacity=arm.capacity
         )
         shown = show(memories, world, arm.shown)
@@ -138,7 +138,7 @@ def play(
         return [_task(sequence, number, arm, planner, loop, body, referee) for number in range(len(sequence.tasks))]
 
 
-def show(memories: Memories, world: World, shown: str) -> set[str]:
+def show(memories: RobotMemory, world: World, shown: str) -> set[str]:
     """Walk through a copy of the home, see `TrialArm.shown`, and restart the robot; return the ids of what it kept."""
     home, now_s = Household(world.copy()), 0.0
     kept: set[str] = set()
@@ -146,7 +146,7 @@ def show(memories: Memories, world: World, shown: str) -> set[str]:
         now_s += 1.0
         look = SceneObservation([each for each in seen if shown != FURNITURE or not each.movable], area, now_s)
         kept |= {each.object_id for each in look.seen}
-        memories.take(look)
+        memories.observe(look)
     memories.begin()
     return kept
 
@@ -185,7 +185,7 @@ def _task(
     if arm.memory != NONE:
         task_alone.begin(apart)
         noise = noise_of(sequence) if arm.disturbed else None
-        none = open_memories(NONE, shared_embedder(), navigation_map_of(apart.plan))
+        none = open_robot_memory(NONE, shared_embedder(), navigation_map_of(apart.plan))
         alone = _loop(_Watching(apart, noise), planner, none, arm, None).carry_out(task.instruction)
         alone_reached = not task_alone.judge(apart)
     return TaskRecord(
@@ -208,7 +208,7 @@ def _task(
     )
 
 
-def _loop(body: _Watching, planner: Planner, memories: Memories, arm: TrialArm, tell: Tell | None) -> Loop:
+def _loop(body: _Watching, planner: Planner, memories: RobotMemory, arm: TrialArm, tell: Tell | None) -> Loop:
     world = body.home.world
     return Loop(body, planner, memories, navigation_map_of(world.plan), world.at, tell, Limits(feedback=arm.feedback))
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.embedding.models import shared_embedder
-from kc_vla.memory.live_units import RecallOutcome
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area
@@ -23,7 +22,7 @@ from kc_vla.memory.references.likely_places import FLOOR, holders, share, vocabu
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.references.reference import MOST_LETTERS, Reference, read
 from kc_vla.memory.robot.interface import RobotMemoryError, SceneObservation
-from kc_vla.memory.robot.robot_memory import NAMES, Budget, Memories, open_memories
+from kc_vla.memory.robot.robot_memory import NAMES, Budget, RobotMemory, open_robot_memory
 from kc_vla.memory.short_term.unit import ObjectState
 from kc_vla.memory.things import KnownThing, ObservedThing, known_of, wrong_with
 from kc_vla.planning.execution.metrics import retrieval_accuracy
@@ -253,12 +252,12 @@ def test_areas_are_found_by_id_or_room_and_the_nearest_of_a_room() -> None:
         NavigationMap([])
 
 
-def opened(name: str, embedder: Embedder, long_term: LongTermMemory | None = None, capacity: int = 20) -> Memories:
-    return open_memories(name, embedder, GROUNDS, long_term, capacity=capacity, budget=Budget(400, 60))
+def opened(name: str, embedder: Embedder, long_term: LongTermMemory | None = None, capacity: int = 20) -> RobotMemory:
+    return open_robot_memory(name, embedder, GROUNDS, long_term, capacity=capacity, budget=Budget(400, 60))
 
 
-def look(memories: Memories, now_s: float, at: int, *seen: ObservedThing) -> None:
-    assert memories.take(SceneObservation(seen, f"area_{at}", now_s)) == []
+def look(memories: RobotMemory, now_s: float, at: int, *seen: ObservedThing) -> None:
+    assert memories.observe(SceneObservation(seen, f"area_{at}", now_s)) == []
 
 
 def test_exploring_goes_where_it_is_likely_and_near_and_nowhere_twice(
@@ -386,7 +385,7 @@ def test_what_was_looked_for_and_is_gone_is_believed_in_no_more(
         look(memories, float(now_s), 1, furniture("CounterTop_1", 1), APPLE)
     for now_s in range(20, 24):
         look(memories, float(now_s), 1, furniture("CounterTop_1", 1))
-        memories.tell("Apple_1", RecallOutcome.GONE, SceneObservation((), "area_1", now_s + 0.5))
+        memories.refute("Apple_1", SceneObservation((), "area_1", now_s + 0.5))
     assert memories.recall(read("apple")) == []
 
 
@@ -421,7 +420,7 @@ def test_the_long_term_memory_stays_with_its_home(embedder: Embedder, long_term:
     assert opened("both", embedder, long_term).latest_s == 50.0
     other = NavigationMap([Area("room", "ground", (0.0, 0.0, 0.0))])
     with pytest.raises(GraphError, match="other areas"):
-        open_memories("long", embedder, other, long_term)
+        open_robot_memory("long", embedder, other, long_term)
     with pytest.raises(RobotMemoryError, match="needs a long-term memory"):
         opened("long", embedder)
 
@@ -439,7 +438,7 @@ def test_a_map_that_has_no_areas_yet_keeps_what_is_in_it(embedder: Embedder, lon
         replace(area, position=(area.position[0] + 30.0, 5.0, 0.0)) for area in GROUNDS.areas.values()
     )
     with pytest.raises(GraphError, match="has other areas than the robot"):
-        open_memories("both", embedder, elsewhere, long_term)
+        open_robot_memory("both", embedder, elsewhere, long_term)
 
 
 class Hand:

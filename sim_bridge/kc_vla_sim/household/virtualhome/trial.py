@@ -11,7 +11,7 @@ from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.robot.interface import SceneObservation
-from kc_vla.memory.robot.robot_memory import NONE, Memories, open_memories
+from kc_vla.memory.robot.robot_memory import NONE, RobotMemory, open_robot_memory
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.results import InstructionResult, Tell
 from kc_vla.planning.grammar.planner import GrammarPlanner
@@ -90,18 +90,18 @@ def play(
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="virtualhome-")))
         store = opened.enter_context(Store(folder / "memory.db"))
-        memories = open_memories(setting.memory, shared_embedder(), body.grounds, LongTermMemory(store))
+        memories = open_robot_memory(setting.memory, shared_embedder(), body.grounds, LongTermMemory(store))
         if setting.shown == FURNITURE:
             _show(memories, body.copy())
         loop = Loop(body, planner, memories, body.grounds, body.scene.at, tell)
         return [_goal(chain, number, goal, setting, planner, loop, body) for number, goal in enumerate(goals)]
 
 
-def _show(memories: Memories, home: VirtualHome) -> None:
+def _show(memories: RobotMemory, home: VirtualHome) -> None:
     """Walk through the rooms of a copy of the home, keep what stands there, and start the robot anew."""
     for now_s, area in enumerate(home.grounds.areas, 1):
         home.do(Call("GoToPlace", (area,)))
-        memories.take(SceneObservation([each for each in home.look() if not each.movable], area, float(now_s)))
+        memories.observe(SceneObservation([each for each in home.look() if not each.movable], area, float(now_s)))
     memories.begin()
 
 
@@ -114,7 +114,7 @@ def _goal(
     missing = goal.missing(body.scene.state)
     alone, alone_missing = result, missing
     if setting.memory != NONE:
-        none = open_memories(NONE, shared_embedder(), apart.grounds)
+        none = open_robot_memory(NONE, shared_embedder(), apart.grounds)
         alone = _carried_out(Loop(apart, planner, none, apart.grounds, apart.scene.at), asked)
         alone_missing = goal.missing(apart.scene.state)
     return GoalRecord(

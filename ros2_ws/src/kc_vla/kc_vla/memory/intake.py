@@ -19,6 +19,7 @@ from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_ATTRIBUTES, MOST_NAME, Vector
 from kc_vla.memory.long_term.views import CameraView, RegionView
 from kc_vla.memory.short_term.unit import Position, Unit, UnitError, state_of
+from kc_vla.memory.things import ObservedThing, attributes_of
 
 MOST_DETECTIONS = 1000
 """Most detections that are taken from one message."""
@@ -146,8 +147,26 @@ def lasting_stamp(stamp_ns: int, received_ns: int) -> int:
     return stamp_ns if stamp_ns >= _BEFORE_ALL_ROBOTS_NS else received_ns
 
 
-def unit_of(seen: Detection, frame: str, stamp_ns: int) -> Unit:
-    """Return a detection as a unit of the short-term memory.
+def detection_of(seen: ObservedThing) -> Detection:
+    """Return what a robot sees of a thing as a detection: what it is on or in is its attribute "place".
+
+    Raises:
+        GraphError: it cannot be one; the text says why.
+    """
+    return Detection(
+        seen.object_type,
+        seen.position,
+        seen.size,
+        seen.confidence,
+        seen.state,
+        attributes_of(seen),
+        seen.movable,
+        seen.object_id,
+    )
+
+
+def unit_of(seen: Detection, frame: str, stamp_ns: int, area: str = "") -> Unit:
+    """Return a detection as a unit of the short-term memory, in an area if that is known.
 
     A state that the paper does not have is an attribute.
 
@@ -162,7 +181,14 @@ def unit_of(seen: Detection, frame: str, stamp_ns: int) -> Unit:
     except UnitError:
         state, attributes["state"] = state_of(""), seen.state
     return Unit(
-        seen.object_type, seen.source_id, Position(*seen.position, frame), stamp_ns / 1e9, state, attributes=attributes
+        seen.object_type,
+        seen.source_id,
+        Position(*seen.position, frame),
+        stamp_ns / 1e9,
+        state,
+        area,
+        attributes,
+        movable=seen.can_be_moved,
     )
 
 

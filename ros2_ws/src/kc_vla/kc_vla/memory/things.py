@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kc_vla.memory.long_term.relations import PLACE
-from kc_vla.memory.short_term.unit import MOST_LETTERS
+from kc_vla.memory.short_term.unit import MOST_LETTERS, states_in
 
 HELD, OPENED, CLOSED = "held", "opened", "closed"
 
@@ -58,10 +58,10 @@ class KnownThing:
         relation: "on", "in", "held" or another, or empty.
         seen_s: when it was seen last.
         confidence: that it is still so, 0..1.
-        handled: larger the later the robot handled it; 0 where it did not, as far as it remembers.
+        handled: when the robot did something with it last, s; 0 where it never did, as far as it remembers.
         movable: it may be carried elsewhere.
         source: what knows it: "sight", "short-term", "long-term", "history", "context".
-        deeds: what the robot did with it, as far as it remembers: see `HandlingRecord`.
+        deeds: what the robot did with it and when, s, as far as it remembers: see `HandlingRecord`.
     """
 
     object_type: str
@@ -105,12 +105,6 @@ def wrong_with(seen: ObservedThing) -> str:
     if not all(math.isfinite(each) for each in (*seen.position, *seen.size, seen.confidence)):
         return "a detection with a place or size that is no number: it is left out"
     return ""
-
-
-def states_in(state: str, attributes: Mapping[str, str]) -> frozenset[str]:
-    """Return all states of a thing, by its reported state and what is reported beside it."""
-    also = (each.strip() for each in attributes.get("also", "").split(","))
-    return frozenset(each for each in (state, *also) if each and each != "none")
 
 
 def attributes_of(seen: ObservedThing) -> dict[str, str]:

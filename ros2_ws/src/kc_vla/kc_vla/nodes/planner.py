@@ -18,7 +18,7 @@ from kc_vla.core.errors import StackError
 from kc_vla.memory.embedding.models import OFFLINE, open_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
-from kc_vla.memory.robot.robot_memory import BOTH, NAMES, open_memories
+from kc_vla.memory.robot.robot_memory import BOTH, NAMES, open_robot_memory
 from kc_vla.memory.served import ServerSettings
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
 from kc_vla.planning.choosing import PLANNERS, PlannerSettings, open_planner
@@ -147,7 +147,7 @@ class PlannerNode(StackNode):
         values = self.parameters
         assert self._store is not None
         grounds = grounds_from(around.areas)
-        memories = open_memories(
+        memories = open_robot_memory(
             values.memory, self._embedder, grounds, LongTermMemory(self._store), values.map_id, values.capacity
         )
         limits = Limits(calls=values.calls)

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kc_vla.core.untrusted import parsed_json
-from kc_vla.memory.things import ObservedThing, states_in
+from kc_vla.memory.short_term.unit import states_in
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.checking import MOST_CALLS, MOST_LETTERS
 from kc_vla.planning.instruction import check_instruction, clean
 from kc_vla.planning.interface import PlanningError, Request

@@ -1,6 +1,6 @@
 """What other methods remember: a list of what happened last, or of what was handled in this sequence of tasks.
 
-`HistoryRobotMemory` is after HELPER (Sarch et al., 2023: the recent interactions in the prompt). `ContextRobotMemory`
+`HistoryPart` is after HELPER (Sarch et al., 2023: the recent interactions in the prompt). `ContextPart`
 is after CAPEAM (Kim et al., 2023: which objects the task handled, and where they were left). Both are parts of the same
 robot.
 """
@@ -16,7 +16,7 @@ from kc_vla.memory.recall.answer import tokens_of
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
-from kc_vla.memory.robot.interface import RecallOutcome, SceneObservation
+from kc_vla.memory.robot.interface import SceneObservation
 from kc_vla.memory.things import KnownThing, ObservedThing, known_of
 
 
@@ -39,7 +39,7 @@ class _Listed:
         """Forget all: it is of one sequence."""
         self._things.clear()
 
-    def take(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Sequence[str]:
         """Take in an observation; subclasses say what of it enters the list."""
         raise NotImplementedError
 
@@ -51,10 +51,12 @@ class _Listed:
         while len(self._things) > self._most:
             self._things.popitem(last=False)
 
-    def tell(self, object_id: str, outcome: RecallOutcome, look: SceneObservation) -> None:
+    def confirm(self, object_id: str) -> None:
+        """Do nothing: the list has no order of trust."""
+
+    def refute(self, object_id: str, look: SceneObservation) -> None:
         """Drop a thing that was not found where it should be."""
-        if outcome is RecallOutcome.GONE:
-            self._things.pop(object_id, None)
+        self._things.pop(object_id, None)
 
     def things(self) -> Iterator[KnownThing]:
         """Iterate over the list, the newest thing first."""
@@ -72,7 +74,7 @@ class _Listed:
         """Return the things in the list that a reference means, the newest first."""
         return fitting(self.things(), reference, named, loose)
 
-    def text(self, instruction: str, most_tokens: int) -> str:
+    def describe(self, instruction: str, most_tokens: int) -> str:
         """Return the list as lines, the newest thing first, as far as the tokens suffice.
 
         The instruction does not matter.
@@ -86,7 +88,7 @@ class _Listed:
         return "\n".join(lines)
 
 
-class HistoryRobotMemory(_Listed):
+class HistoryPart(_Listed):
     """The last things that were handled, or newly seen."""
 
     name = "history"
@@ -99,7 +101,7 @@ class HistoryRobotMemory(_Listed):
         """
         super().__init__(most)
 
-    def take(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Sequence[str]:
         """Add things that are new and can be carried to the list, and update those that are in it."""
         for each in look.seen:
             before = self._things.get(each.object_id)
@@ -112,7 +114,7 @@ class HistoryRobotMemory(_Listed):
         return ()
 
 
-class ContextRobotMemory(_Listed):
+class ContextPart(_Listed):
     """What was handled in this sequence, where it was left, and in which state."""
 
     name = "context"
@@ -125,6 +127,6 @@ class ContextRobotMemory(_Listed):
         """
         super().__init__(most)
 
-    def take(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Sequence[str]:
         """Do nothing, as things that are merely seen do not belong to the context."""
         return ()

@@ -1,4 +1,4 @@
-"""The parts that a memory of a robot is made of, one interface for all of them."""
+"""The parts that the memory of a robot is made of, one interface for all of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kc_vla.core.errors import StackError
-from kc_vla.memory.live_units import RecallOutcome
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
 from kc_vla.memory.things import KnownThing, ObservedThing
-
-__all__ = ["RecallOutcome", "RobotMemory", "RobotMemoryError", "SceneObservation"]
 
 
 class RobotMemoryError(StackError, ValueError):
@@ -34,7 +31,7 @@ class SceneObservation:
     now_s: float
 
 
-class RobotMemory(Protocol):
+class MemoryPart(Protocol):
     """Remembers something of what a robot sees and does."""
 
     name: str
@@ -43,7 +40,7 @@ class RobotMemory(Protocol):
         """Begin with a robot, or with a sequence of instructions."""
         ...
 
-    def take(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Sequence[str]:
         """Take in what is seen; return what was left out and why, a line each."""
         ...
 
@@ -51,8 +48,12 @@ class RobotMemory(Protocol):
         """Note that the robot did something with a thing, which is as given now."""
         ...
 
-    def tell(self, object_id: str, outcome: RecallOutcome, look: SceneObservation) -> None:
-        """Note how a recall of a thing turned out, by a look at its place; an unknown thing is ignored."""
+    def confirm(self, object_id: str) -> None:
+        """Note that a recalled thing was found at its place; an unknown thing is ignored."""
+        ...
+
+    def refute(self, object_id: str, look: SceneObservation) -> None:
+        """Note that a look at the place of a recalled thing did not find it; an unknown thing is ignored."""
         ...
 
     def things(self) -> Iterator[KnownThing]:
@@ -71,6 +72,6 @@ class RobotMemory(Protocol):
         """Return the things that are meant, the likeliest first, as far as the part knows."""
         ...
 
-    def text(self, instruction: str, most_tokens: int) -> str:
+    def describe(self, instruction: str, most_tokens: int) -> str:
         """Return what it has on an instruction, for a planner."""
         ...

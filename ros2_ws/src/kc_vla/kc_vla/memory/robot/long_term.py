@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.memory.intake import detection_of
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import SceneGraph
@@ -20,8 +21,9 @@ from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
-from kc_vla.memory.robot.interface import RecallOutcome, SceneObservation
-from kc_vla.memory.things import CLOSED, OPENED, KnownThing, ObservedThing, attributes_of, states_in
+from kc_vla.memory.robot.interface import SceneObservation
+from kc_vla.memory.short_term.unit import states_in
+from kc_vla.memory.things import CLOSED, OPENED, KnownThing, ObservedThing, attributes_of
 
 _LEAST, _MOST_OF_A_TYPE = 0.15, 200
 """Confidence of what is recalled: a thing that four looks at its place did not find is not."""
@@ -57,8 +59,8 @@ class AreaView:
         return np.asarray((far <= nearest + 1e-9) & (high > -_STOREY_M / 4) & (high < _STOREY_M))
 
 
-class LongTermRobotMemory:
-    """The long-term memory of one map as a `RobotMemory` of what a robot remembers."""
+class LongTermPart:
+    """The long-term memory of one map as a `MemoryPart` of what a robot remembers."""
 
     name = "long-term"
 
@@ -111,7 +113,7 @@ class LongTermRobotMemory:
     def begin(self) -> None:
         """Do nothing: the graph stays."""
 
-    def take(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Sequence[str]:
         """Update the graph with an observation; what belongs to the area and was not seen loses confidence."""
         refused, detections = [], []
         for each in look.seen:
@@ -128,10 +130,13 @@ class LongTermRobotMemory:
     def handled(self, seen: ObservedThing, now_s: float) -> None:
         """Do nothing: the graph does not remember what the robot did."""
 
-    def tell(self, object_id: str, outcome: RecallOutcome, look: SceneObservation) -> None:
+    def confirm(self, object_id: str) -> None:
+        """Do nothing: the look that found the thing has said so already."""
+
+    def refute(self, object_id: str, look: SceneObservation) -> None:
         """Lower the confidence of a thing that was not found at its place, by more than a glance there does."""
         known = self.graph.named(object_id)
-        if known is None or outcome is not RecallOutcome.GONE or known.last_seen_ns >= round(look.now_s * 1e9):
+        if known is None or known.last_seen_ns >= round(look.now_s * 1e9):
             return
         self._memory.observe(self._map_id, [], round(look.now_s * 1e9), _Spot(known))
 
@@ -155,7 +160,7 @@ class LongTermRobotMemory:
         ordered = sorted(found, key=lambda each: (-each.thing.confidence, -each.thing.last_seen_ns, each.thing.id))
         return fitting((self._known(each.thing) for each in ordered), reference, named, loose)
 
-    def text(self, instruction: str, most_tokens: int) -> str:
+    def describe(self, instruction: str, most_tokens: int) -> str:
         """Describe the map for a planner, with more detail near the place of the last observation."""
         return self._memory.describe(self._map_id, most_tokens, instruction[:MOST_TEXT], self._near).text
 
@@ -171,16 +176,7 @@ class LongTermRobotMemory:
         if known is not None:  # what was so and is no more
             attributes |= {name: "" for name, value in known.attributes.items() if value and name not in attributes}
             state = state or ("none" if known.state else "")
-        return Detection(
-            seen.object_type,
-            seen.position,
-            seen.size,
-            seen.confidence,
-            state,
-            attributes,
-            seen.movable,
-            seen.object_id,
-        )
+        return replace(detection_of(seen), state=state, attributes=attributes)
 
     def _known(self, thing: SceneObject) -> KnownThing:
         graph, relation, container = self.graph, *(told_place(thing.attributes) or ("", ""))

@@ -15,12 +15,13 @@ from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.references.fits import did
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.references.reference import Reference
-from kc_vla.memory.robot.history import ContextRobotMemory, HistoryRobotMemory
-from kc_vla.memory.robot.interface import RecallOutcome, RobotMemory, RobotMemoryError, SceneObservation
-from kc_vla.memory.robot.long_term import LongTermRobotMemory
-from kc_vla.memory.robot.short_term import ShortTermRobotMemory
+from kc_vla.memory.robot.history import ContextPart, HistoryPart
+from kc_vla.memory.robot.interface import MemoryPart, RobotMemoryError, SceneObservation
+from kc_vla.memory.robot.long_term import LongTermPart
+from kc_vla.memory.robot.short_term import ShortTermPart
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.memory.things import OPENED, KnownThing, ObservedThing, states_in
+from kc_vla.memory.short_term.unit import states_in
+from kc_vla.memory.things import OPENED, KnownThing, ObservedThing
 
 BOTH, LONG, SHORT, NONE, HISTORY, CONTEXT = "both", "long", "short", "none", "history", "context"
 _MOST_LOOKED, _RATHER, _MOST_KNOWN = 5000, 0.5, 300
@@ -38,7 +39,7 @@ class Budget:
     recalled: int = 500
 
 
-class Memories:
+class RobotMemory:
     """The memory of a robot: the parts that it consists of, asked as one.
 
     Attributes:
@@ -50,7 +51,7 @@ class Memories:
     """
 
     def __init__(
-        self, name: str, parts: Sequence[RobotMemory], namer: Namer, budget: Budget = Budget()
+        self, name: str, parts: Sequence[MemoryPart], namer: Namer, budget: Budget = Budget()
     ) -> None:  # frozen
         self.name, self.parts, self.namer, self._budget = name, parts, namer, budget
         self.looked: dict[str, float] = {}
@@ -59,12 +60,12 @@ class Memories:
     @property
     def _keeps_all(self) -> bool:
         """Return whether a part keeps all that it sees."""
-        return any(isinstance(part, (LongTermRobotMemory, ShortTermRobotMemory)) for part in self.parts)
+        return any(isinstance(part, (LongTermPart, ShortTermPart)) for part in self.parts)
 
     @property
     def latest_s(self) -> float:
         """Return when the newest of what it knows was seen, s."""
-        return max((part.latest_s for part in self.parts if isinstance(part, LongTermRobotMemory)), default=0.0)
+        return max((part.latest_s for part in self.parts if isinstance(part, LongTermPart)), default=0.0)
 
     def begin(self) -> None:
         """Begin with a robot, or with a sequence of instructions: only what outlives that is kept."""
@@ -73,12 +74,12 @@ class Memories:
         for part in self.parts:
             part.begin()
 
-    def take(self, look: SceneObservation) -> list[str]:
+    def observe(self, look: SceneObservation) -> list[str]:
         """Take in what is seen; return what was left out and why, a line each."""
         self.namer.notice(look.seen)
         if self._keeps_all:
             self._note(look)
-        return [line for part in self.parts for line in part.take(look)]
+        return [line for part in self.parts for line in part.observe(look)]
 
     def tried_to_open(self, object_id: str, done: bool) -> None:
         """Note that the robot has opened something, or that it would not open."""
@@ -96,10 +97,15 @@ class Memories:
         for part in self.parts:
             part.handled(seen, now_s)
 
-    def tell(self, object_id: str, outcome: RecallOutcome, look: SceneObservation) -> None:
-        """Note how a recall of a thing turned out."""
+    def confirm(self, object_id: str) -> None:
+        """Note that a recalled thing was found at its place."""
         for part in self.parts:
-            part.tell(object_id, outcome, look)
+            part.confirm(object_id)
+
+    def refute(self, object_id: str, look: SceneObservation) -> None:
+        """Note that a look at the place of a recalled thing did not find it."""
+        for part in self.parts:
+            part.refute(object_id, look)
 
     def recall(
         self, reference: Reference, loose: bool = False, far: Callable[[KnownThing], float] = lambda thing: 0.0
@@ -159,11 +165,11 @@ class Memories:
 
     def surroundings(self, instruction: str) -> str:
         """Return what the long-term memory has, as text; empty without one."""
-        return self._text(instruction, self._budget.surroundings, lambda part: isinstance(part, LongTermRobotMemory))
+        return self._text(instruction, self._budget.surroundings, lambda part: isinstance(part, LongTermPart))
 
     def recalled(self, instruction: str) -> str:
         """Return what the others have on an instruction, as text."""
-        return self._text(instruction, self._budget.recalled, lambda part: not isinstance(part, LongTermRobotMemory))
+        return self._text(instruction, self._budget.recalled, lambda part: not isinstance(part, LongTermPart))
 
     def known(self, recalled: str) -> list[KnownThing]:
         """Return what is remembered, bounded: what a text names by its id first, then what was handled or seen last."""
@@ -178,8 +184,8 @@ class Memories:
         more = [f"and {len(newest) - most} more, seen before these"] if len(newest) > most else []
         return [f"{each} [{each.source}, {each.seen_s:.0f} s]" for each in newest[:most]] + more
 
-    def _text(self, instruction: str, most_tokens: int, wanted: Callable[[RobotMemory], bool]) -> str:
-        return "\n".join(filter(None, (part.text(instruction, most_tokens) for part in self.parts if wanted(part))))
+    def _text(self, instruction: str, most_tokens: int, wanted: Callable[[MemoryPart], bool]) -> str:
+        return "\n".join(filter(None, (part.describe(instruction, most_tokens) for part in self.parts if wanted(part))))
 
     def _note(self, look: SceneObservation) -> None:
         fixed = (each for each in look.seen if not each.movable)
@@ -191,7 +197,7 @@ class Memories:
             del self.looked[next(iter(self.looked))]
 
 
-def open_memories(
+def open_robot_memory(
     name: str,
     embedder: Embedder,
     grounds: NavigationMap,
@@ -200,7 +206,7 @@ def open_memories(
     capacity: int = 100,
     policy: str = "adaptive",
     budget: Budget = Budget(),  # frozen
-) -> Memories:
+) -> RobotMemory:
     """Return what a robot remembers, by name.
 
     Args:
@@ -219,24 +225,24 @@ def open_memories(
     """
     if name not in NAMES:
         raise RobotMemoryError(f"there is no memory {name[:40]!r}: choose {', '.join(NAMES)}")
-    parts: list[RobotMemory] = []
+    parts: list[MemoryPart] = []
     for part in NAMES[name]:
-        if part is LongTermRobotMemory:
+        if part is LongTermPart:
             if long_term is None:
                 raise RobotMemoryError(f"the memory {name!r} needs a long-term memory: open a store for it")
-            parts.append(LongTermRobotMemory(long_term, map_id, grounds))
-        elif part is ShortTermRobotMemory:
-            parts.append(ShortTermRobotMemory(ShortTermMemory(capacity, policy), embedder))
+            parts.append(LongTermPart(long_term, map_id, grounds))
+        elif part is ShortTermPart:
+            parts.append(ShortTermPart(ShortTermMemory(capacity, policy), embedder))
         else:
-            parts.append(HistoryRobotMemory() if part is HistoryRobotMemory else ContextRobotMemory())
-    return Memories(name, parts, Namer(embedder), budget)
+            parts.append(HistoryPart() if part is HistoryPart else ContextPart())
+    return RobotMemory(name, parts, Namer(embedder), budget)
 
 
 NAMES: Mapping[str, Iterable[type]] = {
-    BOTH: (ShortTermRobotMemory, LongTermRobotMemory),
-    LONG: (LongTermRobotMemory,),
-    SHORT: (ShortTermRobotMemory,),
+    BOTH: (ShortTermPart, LongTermPart),
+    LONG: (LongTermPart,),
+    SHORT: (ShortTermPart,),
     NONE: (),
-    HISTORY: (HistoryRobotMemory,),
-    CONTEXT: (ContextRobotMemory,),
+    HISTORY: (HistoryPart,),
+    CONTEXT: (ContextPart,),
 }

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
 
+from kc_vla.core.errors import StackError
 from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.intake import detection_of, unit_of
 from kc_vla.memory.long_term.relations import told_place
 from kc_vla.memory.recall.answer import Filters
 from kc_vla.memory.recall.recall import MOST_FOUND, MOST_INSTRUCTION, Recall
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
-from kc_vla.memory.robot.interface import RecallOutcome, SceneObservation
-from kc_vla.memory.short_term.handling_record import HandlingRecord
+from kc_vla.memory.robot.interface import SceneObservation
 from kc_vla.memory.short_term.memory import ShortTermMemory
-from kc_vla.memory.short_term.unit import ObjectState, Position, Unit, UnitError, state_of
-from kc_vla.memory.things import KnownThing, ObservedThing, attributes_of
+from kc_vla.memory.short_term.unit import ObjectState, Unit
+from kc_vla.memory.things import KnownThing, ObservedThing
 
 _RECALLED = 10
 """Units that a planner is told of, at most."""
 
 
-class ShortTermRobotMemory:
-    """The short-term memory as a `RobotMemory` of what a robot remembers.
+class ShortTermPart:
+    """The short-term memory as a `MemoryPart` of what a robot remembers.
 
     What nobody carries and has no state is left to the long-term memory.
     """
@@ -39,49 +39,35 @@ class ShortTermRobotMemory:
         """
         self.memory = memory
         self._recall = Recall(memory, embedder)
-        self._handled: dict[str, int] = {}
-        self._deeds = HandlingRecord()
-        self._fixed: set[str] = set()
-        self._number = count(1)
 
     def begin(self) -> None:
         """Forget all, as at every start of a robot."""
         self.memory.refresh()
-        self._handled.clear()
-        self._deeds.begin()
-        self._fixed.clear()
 
-    def take(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Sequence[str]:
         """Update the units of all seen things that can be carried or have a state."""
         refused = []
         for each in look.seen:
             if each.movable or each.state:
-                if (before := self.thing(each.object_id)) is not None:
-                    self._deeds.saw(each, before.states)
                 try:
                     self.memory.observe(_unit(each, look.now_s), whole=True)
-                except UnitError as error:
+                except StackError as error:
                     refused.append(str(error))
-        self._deeds.keep({unit.object_id for unit in self.memory})
-        self._handled = {name: at for name, at in self._handled.items() if name in self.memory}
-        fixed = self._fixed | {each.object_id for each in look.seen if not each.movable}
-        self._fixed = {name for name in fixed if name in self.memory}
         return refused
 
     def handled(self, seen: ObservedThing, now_s: float) -> None:
-        """Count a use of the thing's unit, and note what the robot did with it."""
+        """Count a use of the thing's unit, which notes what the robot did with it."""
         self.memory.observe(_unit(seen, now_s), used=True, whole=True)
-        self._handled[seen.object_id] = next(self._number)
-        self._deeds.handled(seen)
 
-    def tell(self, object_id: str, outcome: RecallOutcome, look: SceneObservation) -> None:
-        """Confirm or refute the unit of a recalled thing; an unknown thing is ignored."""
-        if object_id not in self.memory:
-            return
-        if outcome is RecallOutcome.CONFIRMED:
+    def confirm(self, object_id: str) -> None:
+        """Confirm the unit of a recalled thing, so that it stays longer; an unknown thing is ignored."""
+        if object_id in self.memory:
             self.memory.confirm(object_id)
-        else:
-            self.memory.refute(object_id, gone=outcome is RecallOutcome.GONE)
+
+    def refute(self, object_id: str, look: SceneObservation) -> None:
+        """Remove the unit of a thing that was not found at its place; an unknown thing is ignored."""
+        if object_id in self.memory:
+            self.memory.refute(object_id)
 
     def things(self) -> Iterator[KnownThing]:
         """Iterate over all units as things."""
@@ -104,7 +90,7 @@ class ShortTermRobotMemory:
         answer = self._recall.ask(reference.text, MOST_FOUND, Filters(types=frozenset(named.types)))
         return fitting((self._known(each.unit) for each in answer.found), reference, named, loose)
 
-    def text(self, instruction: str, most_tokens: int) -> str:
+    def describe(self, instruction: str, most_tokens: int) -> str:
         """Return the units that are recalled for an instruction, as text within the tokens."""
         if not instruction.strip():
             return ""
@@ -123,19 +109,12 @@ class ShortTermRobotMemory:
             container,
             relation,
             unit.stamp,
-            handled=float(self._handled.get(unit.object_id, 0)),
-            movable=unit.object_id not in self._fixed,
+            handled=unit.used,
+            movable=unit.movable,
             source=self.name,
-            deeds=self._deeds.of(unit.object_id),
+            deeds=unit.deeds,
         )
 
 
 def _unit(seen: ObservedThing, now_s: float) -> Unit:
-    attributes = attributes_of(seen)
-    try:
-        state = state_of(seen.state)
-    except UnitError:  # one that the paper does not have
-        state, attributes["state"] = ObjectState.NONE, seen.state
-    return Unit(
-        seen.object_type, seen.object_id, Position(*seen.position), now_s, state, seen.area, attributes=attributes
-    )
+    return unit_of(detection_of(seen), "map", round(now_s * 1e9), seen.area)

@@ -2,56 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from itertools import count
+from collections.abc import Iterable, Mapping
 
-from kc_vla.memory.things import ObservedThing, states_in
-
-_MOST = 20
+MOST_DEEDS = 20
 """Deeds of one thing that are kept, the latest."""
+_LATER_S = 1e-6
+"""Between two deeds of one moment: which was the later one has to be known."""
+_NOTHING: Mapping[str, float] = {}
 
 
 class HandlingRecord:
-    """The record of what happened to handled things: the states that they came into, and where they were left.
+    """When each thing was used last, and which deeds that left behind.
 
-    A place is noted as "in Box_1".
+    A deed is a state that a thing came into while the robot was there, or a place where it was left ("in Box_1"). A
+    state that is new on a thing which the robot has not used counts from its first use on.
     """
 
     def __init__(self) -> None:
+        self._used: dict[str, float] = {}
         self._done: dict[str, dict[str, float]] = {}
         self._new: dict[str, dict[str, float]] = {}
-        self._number = count(1)
+        self._last_s = 0.0
 
     def begin(self) -> None:
         """Forget all."""
+        self._used.clear()
         self._done.clear()
         self._new.clear()
 
-    def saw(self, seen: ObservedThing, before: Iterable[str]) -> None:
-        """Note states that are new on a seen thing: they came about while the robot was there."""
-        for state in sorted(states_in(seen.state, seen.attributes) - set(before)):
-            self._note(self._done if seen.object_id in self._done else self._new, seen.object_id, state)
+    def forget(self, object_id: str) -> None:
+        """Forget a thing; one that is not known is ignored."""
+        for kept in (self._used, self._done, self._new):
+            kept.pop(object_id, None)
 
-    def handled(self, seen: ObservedThing) -> None:
-        """Note that the robot did something with a thing, which is as given now."""
-        done = self._done.setdefault(seen.object_id, {})
-        done.update(self._new.pop(seen.object_id, {}))
-        if seen.relation in ("on", "in") and seen.container:
-            self._note(self._done, seen.object_id, f"{seen.relation} {seen.container}")
+    def changed(self, object_id: str, states: Iterable[str], stamp_s: float) -> None:
+        """Note states that are new on a thing, seen at `stamp_s`."""
+        kept = self._done if object_id in self._done else self._new
+        for state in sorted(states):
+            self._note(kept, object_id, state, self._later(stamp_s))
 
-    def of(self, object_id: str) -> Mapping[str, float]:
-        """Return what was done with a thing, each with a number that is the larger the later it was."""
-        return self._done.get(object_id, {})
+    def used(self, object_id: str, place: str, stamp_s: float) -> None:
+        """Note that the robot did something with a thing at `stamp_s`, which is at `place` now; empty for nowhere."""
+        self._used[object_id] = now_s = self._later(stamp_s)
+        done = self._done.setdefault(object_id, {})
+        done.update(self._new.pop(object_id, {}))
+        if place:
+            self._note(self._done, object_id, place, now_s)
 
-    def keep(self, ids: Container[str]) -> None:
-        """Forget all other things."""
-        for each in (self._done, self._new):
-            for name in [name for name in each if name not in ids]:
-                del each[name]
+    def used_s(self, object_id: str) -> float:
+        """Return when the robot used a thing last, s; 0 where it never did."""
+        return self._used.get(object_id, 0.0)
 
-    def _note(self, kept: dict[str, dict[str, float]], object_id: str, deed: str) -> None:
+    def deeds(self, object_id: str) -> Mapping[str, float]:
+        """Return what was done with a thing, and when, s."""
+        return dict(self._done[object_id]) if object_id in self._done else _NOTHING
+
+    def _note(self, kept: dict[str, dict[str, float]], object_id: str, deed: str, stamp_s: float) -> None:
         deeds = kept.setdefault(object_id, {})
         deeds.pop(deed, None)
-        deeds[deed] = float(next(self._number))
-        while len(deeds) > _MOST:
+        deeds[deed] = stamp_s
+        while len(deeds) > MOST_DEEDS:
             del deeds[next(iter(deeds))]
+
+    def _later(self, stamp_s: float) -> float:
+        """Return a time that is later than all before: what is used after another thing is used later."""
+        self._last_s = max(stamp_s, self._last_s + _LATER_S)
+        return self._last_s

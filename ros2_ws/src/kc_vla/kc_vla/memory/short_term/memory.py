@@ -9,8 +9,10 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
+from kc_vla.memory.long_term.relations import told_place
 from kc_vla.memory.replacement.interface import Eviction
 from kc_vla.memory.replacement.policies import ADAPTIVE, open_replacement
+from kc_vla.memory.short_term.handling_record import HandlingRecord
 from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
 
 LEAST_CAPACITY, MOST_CAPACITY = 5, 10_000
@@ -85,6 +87,7 @@ class ShortTermMemory:
         self.capacity, self.policy = capacity, policy
         self._absence_s = absence_s
         self._replacement = open_replacement(policy, capacity)
+        self._record = HandlingRecord()
         self._units: dict[str, Unit] = {}
         self._gone: OrderedDict[str, float] = OrderedDict()
         """When objects were found to be gone, s; of the last ones."""
@@ -112,7 +115,8 @@ class ShortTermMemory:
         """Take in what was seen of an object; a known one is merged, for a new one another may have to go.
 
         What a known unit has and the new one lacks (state, area, image, attributes) is kept. What is older than what is
-        known changes nothing, nor what was seen before the object was found to be gone.
+        known changes nothing, nor what was seen before the object was found to be gone. When a unit was used last and
+        what was done with it the memory notes itself: what the given one says of that does not count.
 
         Args:
             unit: as seen.
@@ -123,12 +127,13 @@ class ShortTermMemory:
         if known is None:
             if unit.stamp <= self._gone.get(unit.object_id, -math.inf):
                 return UnitChange(UnitEvent.REFUSED, unit, "it was seen before it was found to be gone")
-            return self._add(unit)
+            return self._add(self._recorded(unit, frozenset(), used))
         if unit.stamp < known.stamp:
             late = known.stamp - unit.stamp
             return UnitChange(UnitEvent.REFUSED, known, f"it was seen {late:.3g} s before what is known of it")
         away = unit.stamp - known.stamp
         merged = unit if whole else _merged(known, unit)
+        merged = self._recorded(merged, merged.states - known.states, used)
         self._units[unit.object_id] = merged
         if unit.object_type != known.object_type:
             self._replacement.remove(UnitKey(known.object_type, known.object_id))
@@ -168,6 +173,7 @@ class ShortTermMemory:
             return UnitChange(UnitEvent.DEMOTED, unit, "a recall of it proved wrong")
         self._replacement.remove(key)
         del self._units[object_id]
+        self._record.forget(object_id)
         if stamp is not None:
             self._gone[object_id] = stamp
             if len(self._gone) > self.capacity:
@@ -180,6 +186,7 @@ class ShortTermMemory:
         gone = list(self._units)
         self._units.clear()
         self._gone.clear()
+        self._record.begin()
         self._replacement = open_replacement(self.policy, self.capacity)
         for object_id in gone:
             self._tell(object_id, None)
@@ -209,11 +216,25 @@ class ShortTermMemory:
         if eviction is not None:
             assert isinstance(eviction.key, UnitKey)
             evicted = self._units.pop(eviction.key.object_id)
+            self._record.forget(evicted.object_id)
             self._tell(evicted.object_id, None)
         self._units[unit.object_id] = unit
         self._gone.pop(unit.object_id, None)
         self._tell(unit.object_id, unit)
         return UnitChange(UnitEvent.ADDED, unit, "it was not known", evicted, eviction)
+
+    def _recorded(self, unit: Unit, fresh: frozenset[str], used: bool) -> Unit:
+        """Note what is new on a unit, and return it with when it was used last and what was done with it."""
+        record, name = self._record, unit.object_id
+        if fresh:
+            record.changed(name, fresh, unit.stamp)
+        if used:
+            relation, holder = told_place(unit.attributes) or ("", "")
+            record.used(name, f"{relation} {holder}" if holder else "", unit.stamp)
+        used_s = record.used_s(name)
+        if not used_s and not unit.used and not unit.deeds:  # as most are: nothing is checked twice
+            return unit
+        return replace(unit, used=used_s, deeds=record.deeds(name))
 
     def _tell(self, object_id: str, unit: Unit | None) -> None:
         for listener in self._listeners:

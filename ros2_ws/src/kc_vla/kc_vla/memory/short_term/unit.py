@@ -77,6 +77,10 @@ class Unit:
         area: the room or part of one that it is in; empty where nobody said.
         attributes: what else is known, by name: {"colour": "red", "place": "on the table"}.
         image: path or other reference of an image of it; empty without.
+        movable: it may be carried elsewhere.
+        used: when the robot did something with it last, s; 0 where it never did, as far as the memory knows.
+        deeds: what the robot did with it and when, s: the states that it came into ("cleaned"), and where it was left
+            ("in Box_1").
 
     Raises:
         UnitError: a text is missing or too long, or a number is none.
@@ -90,6 +94,9 @@ class Unit:
     area: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
     image: str = ""
+    movable: bool = True
+    used: float = 0.0
+    deeds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.object_type.strip() or not self.object_id.strip():
@@ -99,7 +106,7 @@ class Unit:
                 f"the unit {self.object_id[:40]!r} is {self.state!r}: give an ObjectState, e.g. by state_of"
             )
         x, y, z, frame = self.position
-        if not math.isfinite(x + y + z + self.stamp):
+        if not math.isfinite(x + y + z + self.stamp + self.used):
             raise UnitError(f"the unit {self.object_id[:40]!r} has a position or stamp that is no number")
         if len(self.attributes) > MOST_ATTRIBUTES:
             raise UnitError(f"the unit {self.object_id[:40]!r} has more than {MOST_ATTRIBUTES} attributes")
@@ -114,6 +121,12 @@ class Unit:
         """Return its type as people write it: "butter knife" for "ButterKnife"."""
         return spoken(self.object_type)
 
+    @property
+    def states(self) -> frozenset[str]:
+        """Return all states that it is in, also those that the paper does not have."""
+        told = "" if self.state is ObjectState.NONE else self.state.value
+        return states_in(told or self.attributes.get("state", ""), self.attributes)
+
     def sentence(self) -> str:
         """Return what it is, in words: "red mug, dirty, on the desk, kitchen"."""
         colour = self.attributes.get("colour", "")
@@ -121,6 +134,12 @@ class Unit:
         state = "" if self.state is ObjectState.NONE else self.state.value
         parts = (spoken(f"{colour} {self.object_type}"), state, *others, self.area)
         return ", ".join(plain(part) for part in parts if part)
+
+
+def states_in(state: str, attributes: Mapping[str, str]) -> frozenset[str]:
+    """Return all states of a thing, by its reported state and what is reported beside it."""
+    also = (each.strip() for each in attributes.get("also", "").split(","))
+    return frozenset(each for each in (state, *also) if each and each != "none")
 
 
 def plain(text: str) -> str:

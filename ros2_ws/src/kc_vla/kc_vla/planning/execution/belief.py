@@ -16,7 +16,7 @@ def belief(robot: RememberingRobot) -> dict[str, Any]:
 
     Of itself it believes where it stands and what it holds. For the thread that carries instructions out.
     """
-    known = {each.object_id: each for each in robot.memories.things()}
+    known = {each.object_id: each for each in robot.memory.things()}
     known |= {name: thing for name in robot.sight if (thing := robot.known(name)) is not None}
     newest = sorted(known.values(), key=lambda each: -each.seen_s)[:_MOST]
     return {

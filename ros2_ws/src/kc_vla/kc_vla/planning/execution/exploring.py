@@ -43,7 +43,7 @@ class Explorer:
             EndedError: see `RememberingRobot.do`.
         """
         robot = self._robot
-        search = Search(types, robot.memories, robot.grounds)
+        search = Search(types, robot.memory, robot.grounds)
         for _ in range(robot.limits.stops):
             search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
             stop = search.next(robot.at, robot.now_s)

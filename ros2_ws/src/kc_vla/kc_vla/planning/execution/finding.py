@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from kc_vla.memory.live_units import RecallOutcome
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.reference import Reference, is_id, read
 from kc_vla.memory.things import CLOSED, KnownThing, ObservedThing
@@ -115,7 +114,7 @@ class Finder:
     def bring(self, object_id: str) -> bool:
         """Bring a thing that was found before into sight again; whether it is."""
         self._keep_up()
-        known = self._last.get(object_id) or self._robot.memories.thing(object_id)
+        known = self._last.get(object_id) or self._robot.memory.thing(object_id)
         return known is not None and self._visit(known) is not None
 
     def look_around(
@@ -156,7 +155,7 @@ class Finder:
         bound = self._bound.get(reference.key, []) if reference.words else []
         name = ""
         if reference.pronoun:
-            last = robot.memories.last_handled()
+            last = robot.memory.last_handled()
             self._spoken_of = name = self._spoken_of or ("" if last is None else last.object_id)
         elif len(bound) > reference.further:
             name = bound[reference.further]
@@ -164,7 +163,7 @@ class Finder:
 
     def _thing(self, name: str) -> KnownThing | None:
         """Return what is known of the thing of that id: by sight, of this instruction, or remembered."""
-        return self._robot.known(name) or self._last.get(name) or self._robot.memories.thing(name)
+        return self._robot.known(name) or self._last.get(name) or self._robot.memory.thing(name)
 
     def _found(self, reference: Reference, left_out: set[str], explore: bool) -> ObservedThing:
         robot, before = self._robot, self._robot.explorations
@@ -209,14 +208,14 @@ class Finder:
 
     def _recalled(self, reference: Reference, left_out: set[str], loose: bool = False) -> list[KnownThing]:
         robot = self._robot
-        found = robot.memories.recall(reference, loose, lambda each: robot.grounds.distance(robot.at, each.area))
+        found = robot.memory.recall(reference, loose, lambda each: robot.grounds.distance(robot.at, each.area))
         return [each for each in found if each.object_id not in left_out]
 
     def _in_sight(self, reference: Reference, left_out: set[str], loose: bool = False) -> ObservedThing | None:
         """Return the nearest of the things in sight that fit."""
         robot = self._robot
         things = [known for name in robot.sight if name not in left_out and (known := robot.known(name)) is not None]
-        named = robot.memories.namer.named(reference, (each.object_type for each in things), loose)
+        named = robot.memory.namer.named(reference, (each.object_type for each in things), loose)
         fit = fitting(iter(things), reference, named, loose)
         weights = named.types if reference.vague or named.by_kind else {}
         best = min(
@@ -250,9 +249,9 @@ class Finder:
             if name not in robot.sight:
                 robot.look()
         if name in robot.sight:
-            robot.tell(name, RecallOutcome.CONFIRMED)
+            robot.confirm(name)
             return robot.sight[name]
-        robot.tell(name, RecallOutcome.GONE)
+        robot.refute(name)
         self._last.pop(name, None)
         robot.say(RECALL, f"{thing} is not there any more")
         return None
@@ -261,7 +260,7 @@ class Finder:
         """Open what a thing is in, if that is closed; close it again if the thing is not in there."""
         robot, name = self._robot, thing.container
         for _ in range(_DEEP):
-            holder = robot.known(name) or robot.memories.thing(name)
+            holder = robot.known(name) or robot.memory.thing(name)
             if holder is None:
                 return
             if name in robot.sight and CLOSED in holder.states:
@@ -272,11 +271,11 @@ class Finder:
     def _explored(self, reference: Reference, left_out: set[str], wanted: str) -> tuple[ObservedThing | None, int]:
         """Look at one place after the other; the thing (that of the id, if one is wanted), and how many there were."""
         robot = self._robot
-        known = robot.memories.thing(wanted) or self._last.get(wanted)
+        known = robot.memory.thing(wanted) or self._last.get(wanted)
         if known is not None:
             types: Mapping[str, float] = {known.object_type: 1.0}
         else:
-            types = robot.memories.namer.named(reference, robot.memories.types()).likely
+            types = robot.memory.namer.named(reference, robot.memory.types()).likely
         return self._explorer.explore(
             reference.text,
             types,

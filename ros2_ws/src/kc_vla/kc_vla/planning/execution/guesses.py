@@ -30,7 +30,7 @@ def thrown_away(robot: RememberingRobot, source: str, tool: bool) -> set[str]:
         tool: any one will do.
     """
     thrown = (each for each in robot.all_known().values() if in_bin(each) and each.container != source)
-    return {each.object_id for each in thrown if tool or not robot.memories.was_handled(each.object_id)}
+    return {each.object_id for each in thrown if tool or not robot.memory.was_handled(each.object_id)}
 
 
 def told_of(robot: RememberingRobot, reference: Reference, seen: ObservedThing, source: str) -> str:
@@ -51,7 +51,7 @@ def told_of(robot: RememberingRobot, reference: Reference, seen: ObservedThing, 
         robot.note(f"{seen.object_id} was taken out of {known.container}: no other {reference.text} was found")
     if source and reference.carried and known.container and known.container != source:
         robot.note(f"{reference.text!r} was found {known.relation} {known.container}, and not in or on {source}")
-    named = robot.memories.namer.named(reference, [seen.object_type], loose=True)
+    named = robot.memory.namer.named(reference, [seen.object_type], loose=True)
     if reference.done or not (missing := unknown_of(reference, named, known)):
         return ""
     asked = {state for state in reference.states if state.value not in known.states}

@@ -11,7 +11,7 @@ from itertools import count, zip_longest
 
 from kc_vla.core.errors import StackError
 from kc_vla.memory.navigation_map import NavigationMap
-from kc_vla.memory.robot.robot_memory import Memories
+from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import ObservedThing, seen_of
 from kc_vla.planning.execution.finding import Finder
 from kc_vla.planning.execution.results import BEGIN, END, MEMORY, PLAN, InstructionResult, Tell
@@ -34,7 +34,7 @@ class Loop:
         self,
         body: SkillRobot,
         planner: Planner,
-        memories: Memories,
+        memories: RobotMemory,
         grounds: NavigationMap,
         at: str = "",
         tell: Tell | None = None,
@@ -140,7 +140,7 @@ class Loop:
         )
 
     def _plan(self, instruction: str, tried: list[TriedCall], held_before: ObservedThing | None) -> Plan:
-        memories = self.robot.memories
+        memories = self.robot.memory
         recalled = memories.recalled(instruction)
         request = Request(
             instruction,
@@ -161,7 +161,7 @@ class Loop:
     def _known(self, recalled: str) -> tuple[ObservedThing, ...]:
         """Return what is in sight or remembered, for the planner, each once."""
         robot = self.robot
-        found = {each.object_id: seen_of(each) for each in robot.memories.known(recalled)}
+        found = {each.object_id: seen_of(each) for each in robot.memory.known(recalled)}
         return tuple((found | {name: robot.sight[name] for name in robot.sight}).values())
 
     def _tried(self, plan: Plan, tried: list[TriedCall]) -> str:
@@ -175,7 +175,7 @@ class Loop:
         return ""
 
     def _state(self, when: str) -> str:
-        return "\n".join((f"{when}:", *(f"  {line}" for line in self.robot.memories.lines(_LINES))))
+        return "\n".join((f"{when}:", *(f"  {line}" for line in self.robot.memory.lines(_LINES))))
 
     def _wrong(self) -> str:
         with self._lock:

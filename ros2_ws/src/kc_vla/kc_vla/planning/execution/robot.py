@@ -9,8 +9,8 @@ from itertools import islice
 from kc_vla.core.errors import StackError
 from kc_vla.memory.intake import MOST_DETECTIONS
 from kc_vla.memory.navigation_map import NavigationMap
-from kc_vla.memory.robot.interface import RecallOutcome, SceneObservation
-from kc_vla.memory.robot.robot_memory import Memories
+from kc_vla.memory.robot.interface import SceneObservation
+from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import HELD, KnownThing, ObservedThing, known_of, wrong_with
 from kc_vla.planning.execution.results import SKILL, ExecutionStep, Tell
 from kc_vla.planning.interface import CallResult, SkillRobot
@@ -72,7 +72,7 @@ class RememberingRobot:
     def __init__(
         self,
         body: SkillRobot,
-        memories: Memories,
+        memories: RobotMemory,
         grounds: NavigationMap,
         at: str = "",
         tell: Tell | None = None,
@@ -89,7 +89,7 @@ class RememberingRobot:
             limits: of an instruction.
         """
         self._body, self._tell = body, tell
-        self.memories, self.grounds, self.limits, self.at = memories, grounds, limits or Limits(), at
+        self.memory, self.grounds, self.limits, self.at = memories, grounds, limits or Limits(), at
         self.now_s = memories.latest_s + 1.0
         self.sight: dict[str, ObservedThing] = {}
         self.held: ObservedThing | None = None
@@ -128,15 +128,20 @@ class RememberingRobot:
 
     def all_known(self) -> dict[str, KnownThing]:
         """Return everything that is in sight or remembered, by id, as it is known best."""
-        found = {each.object_id: each for each in self.memories.things()}
+        found = {each.object_id: each for each in self.memory.things()}
         return found | {name: known_of(seen, self.now_s) for name, seen in self.sight.items()}
 
-    def tell(self, object_id: str, outcome: RecallOutcome) -> None:
-        """Note in the memories how a recall turned out."""
-        if not self.limits.feedback:
-            return
-        self.now_s += _TICK_S
-        self.memories.tell(object_id, outcome, SceneObservation((), self.at, self.now_s))
+    def confirm(self, object_id: str) -> None:
+        """Note in the memory that a recalled thing was found at its place."""
+        if self.limits.feedback:
+            self.now_s += _TICK_S
+            self.memory.confirm(object_id)
+
+    def refute(self, object_id: str) -> None:
+        """Note in the memory that a look at the place of a recalled thing did not find it."""
+        if self.limits.feedback:
+            self.now_s += _TICK_S
+            self.memory.refute(object_id, SceneObservation((), self.at, self.now_s))
 
     def do(self, skill: str, *arguments: str) -> str:
         """Do a skill; return why it failed, an empty text where it did not.
@@ -155,11 +160,11 @@ class RememberingRobot:
         took = skill == "PickupObject" and happened.done  # a detector may need a moment to see that
         self._take(happened.seen if happened.done else self._body.look(), took)
         if skill == "OpenObject" and self.limits.feedback:
-            self.memories.tried_to_open(arguments[0], happened.done)
+            self.memory.tried_to_open(arguments[0], happened.done)
         if happened.done and AREA not in BY_NAME[skill].arguments and skill != "GoToObject":
             thing = self.sight.get(arguments[0])
             if thing is not None:
-                self.memories.handled(thing, self.now_s)
+                self.memory.handled(thing, self.now_s)
         self.say(SKILL, f"{call}: {'done' if happened.done else happened.reason} ({happened.seconds:.1f} s)")
         self._go_on()
         return "" if happened.done else happened.reason or "it did not succeed, and nobody said why"
@@ -197,12 +202,12 @@ class RememberingRobot:
                 found.append(held)
         self.sight = {each.object_id: each for each in found}
         self.now_s += _TICK_S
-        for line in self.memories.take(SceneObservation(found, self.at, self.now_s)):
+        for line in self.memory.observe(SceneObservation(found, self.at, self.now_s)):
             self.note(line)
 
     def _remembered(self, object_id: str) -> dict[str, str]:
         """Return what stays so of a thing, such as its color: who holds it may not see that."""
-        known = self.memories.thing(object_id)
+        known = self.memory.thing(object_id)
         told = {} if known is None else known.attributes
         return {name: text for name, text in told.items() if text and name not in _PASSING}
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.references.likely_places import FLOOR, share, table
-from kc_vla.memory.robot.robot_memory import Memories
+from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import CLOSED, KnownThing
 from kc_vla.planning.skills import BY_NAME
 
@@ -47,7 +47,7 @@ class SearchStop(NamedTuple):
 class Search:
     """One search for a thing: it looks at no place twice."""
 
-    def __init__(self, types: Mapping[str, float], memories: Memories, grounds: NavigationMap) -> None:
+    def __init__(self, types: Mapping[str, float], memories: RobotMemory, grounds: NavigationMap) -> None:
         """Order the places to look at.
 
         Args:

@@ -137,5 +137,5 @@ class SkillExecutor:
         known, reference = self._robot.known(object_id), read(text)
         if known is None or reference.further or self._finder.stands_for_another(reference, object_id):
             return False
-        named = self._robot.memories.namer.named(reference, [known.object_type])
+        named = self._robot.memory.namer.named(reference, [known.object_type])
         return text == object_id or reference.pronoun or fits(reference, named, known) is Fit.YES
