@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from node_process import running
 from person import Person
+from served_memory import ServedMemory
 
 from kc_vla.core import topics
+from kc_vla.memory.robot.robot_memory import BOTH
 from kc_vla_msgs.srv import MemoryStatistics, QueryScene, RecallUnits
+from kc_vla_sim.household.growth import home_sequence
+from kc_vla_sim.household.tasks import sequence
+from kc_vla_sim.household.trial import TrialArm, play
 
 HOUSEHOLD, PLANNER = "kc_vla_sim.nodes.household", "kc_vla.nodes.planner"
 LONG, SHORT = "kc_vla.nodes.long_term_memory", "kc_vla.nodes.short_term_memory"
+_KILLS = 100
 TOLD = {"frame": "map", "detections": False}
 
 
@@ -75,6 +84,62 @@ def test_a_memory_that_is_killed_in_the_middle_is_waited_for(person: Person, hom
         assert {each.id for each in known.objects} <= {each.id for each in after.objects}
         held = person.call(MemoryStatistics, topics.MEMORY_STATISTICS, MemoryStatistics.Request()).held
         assert "Apple" in {each.object_type for each in held.units}
+
+
+def _played_alike(names: Sequence[str], folder: Path) -> None:
+    """See that sequences are played as in this process where the nodes remember, to the last skill and second."""
+    arm = TrialArm(BOTH, disturbed=True)
+    with memory(LONG, folder), memory(SHORT, folder), ServedMemory() as served:
+        for name in names:
+            tasks = sequence(name)
+            here = play(tasks, arm)
+            there = play(tasks, arm, memory=partial(served.open, name))
+            assert there == here, name
+
+
+def test_a_sequence_is_played_alike_with_the_nodes_and_without(tmp_path: Path) -> None:
+    _played_alike(["composite-test-001"], tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_twenty_sequences_are_played_alike_with_the_nodes_and_without(tmp_path: Path) -> None:
+    kinds = ("simple", "composite", "complex")
+    _played_alike([f"{kinds[number % 3]}-test-{number + 1:03}" for number in range(20)], tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+def test_a_hundred_kills_at_random_lose_nothing_that_was_committed(person: Person, tmp_path: Path) -> None:
+    chance, tasks = random.Random(0), home_sequence(1, 50).tasks
+    killed, asked, known = 0, 0, set[str]()
+    with (
+        running(HOUSEHOLD, tmp_path / "home", scene="home1", pace=20.0),
+        running(PLANNER, tmp_path / "planner", memory_nodes=True, map_id="home"),
+    ):
+        nodes = {kind: (context := memory(kind, tmp_path), context.__enter__()) for kind in (LONG, SHORT)}
+        while killed < _KILLS:
+            goal = person.say(tasks[asked % len(tasks)].instruction)
+            asked += 1
+            result = goal.get_result_async()
+            while not result.done() and killed < _KILLS:
+                until_s = time.monotonic() + chance.uniform(0.2, 2.0)
+                person.until(lambda until_s=until_s: time.monotonic() > until_s)
+                kind = chance.choice((LONG, SHORT))
+                context, process = nodes[kind]
+                process.kill()
+                context.__exit__(None, None, None)
+                nodes[kind] = (context := memory(kind, tmp_path), context.__enter__())
+                killed += 1
+                found = person.call(QueryScene, topics.QUERY_SCENE, QueryScene.Request(map_id="home", limit=10_000))
+                assert known <= {each.id for each in found.objects}
+                known |= {each.id for each in found.objects if not each.movable}
+            told = person.until(lambda result=result: result.done() and result.result()).result
+            assert told.success or told.reason, asked
+            assert "short_term_memory" not in told.reason, told.reason
+            assert "long_term_memory" not in told.reason, told.reason
+        for context, _ in nodes.values():
+            context.__exit__(None, None, None)
 
 
 def test_a_memory_that_never_comes_is_told_in_a_line(tmp_path: Path) -> None:
