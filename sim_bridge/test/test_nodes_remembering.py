@@ -62,7 +62,7 @@ def test_what_the_planner_remembers_can_be_asked_of_the_nodes_while_it_works(per
         (apple,) = recalled.units
         assert (apple.object_type, apple.state) == ("Apple", "cleaned")
         assert apple.used > 0
-        assert "cleaned" in apple.deeds
+        assert "cleaned" in apple.effects
         clients = dict(person.node.get_client_names_and_types_by_node("planner", "/"))
         assert {f"/{topics.OBSERVE_UNITS}", f"/{topics.OBSERVE_SCENE}", f"/{topics.SCENE_SINCE}"} <= clients.keys()
 

@@ -95,7 +95,7 @@ def test_what_a_unit_says_of_its_use_is_not_believed() -> None:
     live.put(units_from([message], "map", 2 * 10**9))
     told = live.unit("mug-2")
     assert told is not None
-    assert (told.used, told.deeds) == (0.0, {})
+    assert (told.used, told.effects) == (0.0, {})
 
 
 AREAS = {

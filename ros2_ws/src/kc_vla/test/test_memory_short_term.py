@@ -115,16 +115,16 @@ def test_a_unit_tells_when_it_was_used_last_and_what_was_done_with_it() -> None:
     memory = ShortTermMemory()
     memory.observe(unit(stamp=1.0, state=ObjectState.DIRTY))
     memory.observe(unit(stamp=2.0, state=ObjectState.CLEANED))
-    assert (memory["mug-1"].used, memory["mug-1"].deeds) == (0.0, {})
+    assert (memory["mug-1"].used, memory["mug-1"].effects) == (0.0, {})
     memory.observe(unit(stamp=3.0, state=ObjectState.CLEANED, attributes={"place": "in Sink_1"}), used=True)
     memory.observe(unit("Plate", "plate-1", 3.0), used=True)
     memory.observe(unit(stamp=9.0, state=ObjectState.CLEANED))
     assert (memory["mug-1"].stamp, memory["mug-1"].used) == (9.0, 3.0)
     assert memory["plate-1"].used > memory["mug-1"].used, "used at the same time, the plate after the mug"
-    assert memory["mug-1"].deeds == {"cleaned": 2.0, "in Sink_1": 3.0}
+    assert memory["mug-1"].effects == {"cleaned": 2.0, "in Sink_1": 3.0}
     memory.refute("mug-1")
     memory.observe(unit(stamp=10.0))
-    assert (memory["mug-1"].used, memory["mug-1"].deeds) == (0.0, {}), "it is not the one that was used"
+    assert (memory["mug-1"].used, memory["mug-1"].effects) == (0.0, {}), "it is not the one that was used"
 
 
 def test_what_came_late_changes_nothing_and_is_told() -> None:

@@ -61,7 +61,7 @@ class KnownThing:
         handled: when the robot did something with it last, s; 0 where it never did, as far as it remembers.
         movable: it may be carried elsewhere.
         source: what knows it: "sight", "short-term", "long-term", "history", "context".
-        deeds: what the robot did with it and when, s, as far as it remembers: see `HandlingRecord`.
+        effects: what the robot did with it and when, s, as far as it remembers: see `HandlingRecord`.
     """
 
     object_type: str
@@ -77,7 +77,7 @@ class KnownThing:
     handled: float = 0.0
     movable: bool = True
     source: str = "sight"
-    deeds: Mapping[str, float] = field(default_factory=dict)
+    effects: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def states(self) -> frozenset[str]:

@@ -101,7 +101,6 @@ class ServedUnits:
         try:
             return self._caller.ask(self._tell, request)
         except ServiceError:
-            self._copy.outdate()
             if self.unit(object_id) is None:  # its node was started anew, or had done it and could not say so
                 return None
             raise

@@ -41,8 +41,8 @@ def unit_message(standing: Standing) -> MemoryUnit:
         image=unit.image,
         movable=unit.movable,
         used=unit.used,
-        deeds=list(unit.deeds),
-        deed_times=list(unit.deeds.values()),
+        effects=list(unit.effects),
+        effect_times=list(unit.effects.values()),
         segment=standing.segment,
         frequency=standing.frequency,
     )
@@ -152,7 +152,7 @@ def unit_from(message: MemoryUnit) -> Unit:
         message.image,
         message.movable,
         message.used,
-        dict(zip(message.deeds, message.deed_times, strict=True)),
+        dict(zip(message.effects, message.effect_times, strict=True)),
     )
 
 

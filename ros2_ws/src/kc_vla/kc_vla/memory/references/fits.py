@@ -32,7 +32,7 @@ def fits(reference: Reference, named: Named, thing: KnownThing) -> Fit:
         return Fit.NO
     if reference.purpose is not None and not reference.purpose.served_by(thing.object_type, thing.states):
         return Fit.NO
-    if reference.done and thing.deeds:
+    if reference.done and thing.effects:
         return Fit.YES if did(reference, thing) else Fit.NO
     if named.by_kind and not named.close(thing.object_type, bool(thing.handled)):
         return Fit.NO
@@ -66,11 +66,11 @@ def unknown_of(reference: Reference, named: Named, thing: KnownThing) -> str:
 
 
 def did(reference: Reference, thing: KnownThing) -> float:
-    """Return when the robot did what a reference names a thing by, see `KnownThing.deeds`; 0 where it did not."""
+    """Return when the robot did what a reference names a thing by, see `KnownThing.effects`; 0 where it did not."""
     asked = {state.value for state in reference.states} | reference.also
-    when = [number for deed, number in thing.deeds.items() if deed in asked]
+    when = [number for effect, number in thing.effects.items() if effect in asked]
     if reference.place:
-        left = ((number, *deed.partition(" ")) for deed, number in thing.deeds.items())
+        left = ((number, *effect.partition(" ")) for effect, number in thing.effects.items())
         when += [number for number, _, _, holder in left if holder and held_by(reference.place, holder)]
     if not when and not asked and not reference.place:
         return thing.handled

@@ -139,7 +139,7 @@ class ShortTermPart:
             handled=unit.used,
             movable=unit.movable,
             source=self.name,
-            deeds=unit.deeds,
+            effects=unit.effects,
         )
 
 

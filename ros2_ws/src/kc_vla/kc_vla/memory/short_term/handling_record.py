@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-MOST_DEEDS = 20
+MOST_EFFECTS = 20
 """Effects on one thing that are kept, the latest."""
 _LATER_S = 1e-6
 """Between two effects of one moment: which was the later one has to be known."""
@@ -53,16 +53,16 @@ class HandlingRecord:
         """Return when the robot used a thing last, s; 0 where it never did."""
         return self._used.get(object_id, 0.0)
 
-    def deeds(self, object_id: str) -> Mapping[str, float]:
+    def effects(self, object_id: str) -> Mapping[str, float]:
         """Return what was done with a thing, and when, s."""
         return dict(self._done[object_id]) if object_id in self._done else _NOTHING
 
-    def _note(self, kept: dict[str, dict[str, float]], object_id: str, deed: str, stamp_s: float) -> None:
-        deeds = kept.setdefault(object_id, {})
-        deeds.pop(deed, None)
-        deeds[deed] = stamp_s
-        while len(deeds) > MOST_DEEDS:
-            del deeds[next(iter(deeds))]
+    def _note(self, kept: dict[str, dict[str, float]], object_id: str, effect: str, stamp_s: float) -> None:
+        effects = kept.setdefault(object_id, {})
+        effects.pop(effect, None)
+        effects[effect] = stamp_s
+        while len(effects) > MOST_EFFECTS:
+            del effects[next(iter(effects))]
 
     def _later(self, stamp_s: float) -> float:
         """Return a time that is later than all before: what is used after another thing is used later."""

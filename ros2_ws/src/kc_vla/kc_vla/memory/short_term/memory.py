@@ -236,9 +236,9 @@ class ShortTermMemory:
             relation, holder = told_place(unit.attributes) or ("", "")
             record.used(name, f"{relation} {holder}" if holder else "", unit.stamp)
         used_s = record.used_s(name)
-        if not used_s and not unit.used and not unit.deeds:  # as most are: nothing is checked twice
+        if not used_s and not unit.used and not unit.effects:  # as most are: nothing is checked twice
             return unit
-        return replace(unit, used=used_s, deeds=record.deeds(name))
+        return replace(unit, used=used_s, effects=record.effects(name))
 
     def _tell(self, object_id: str, unit: Unit | None) -> None:
         for listener in self._listeners:

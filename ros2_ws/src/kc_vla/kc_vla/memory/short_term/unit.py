@@ -79,7 +79,7 @@ class Unit:
         image: path or other reference of an image of it; empty without.
         movable: it may be carried elsewhere.
         used: when the robot did something with it last, s; 0 where it never did, as far as the memory knows.
-        deeds: what the robot did with it and when, s: the states that it came into ("cleaned"), and where it was left
+        effects: what the robot did with it and when, s: the states that it came into ("cleaned"), and where it was left
             ("in Box_1").
 
     Raises:
@@ -96,7 +96,7 @@ class Unit:
     image: str = ""
     movable: bool = True
     used: float = 0.0
-    deeds: Mapping[str, float] = field(default_factory=dict)
+    effects: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.object_type.strip() or not self.object_id.strip():
