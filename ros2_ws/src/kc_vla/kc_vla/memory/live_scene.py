@@ -15,7 +15,7 @@ from urllib.parse import quote
 from kc_vla.memory.change_log import ChangeLog
 from kc_vla.memory.intake import Taken, lasting_stamp
 from kc_vla.memory.long_term import looks
-from kc_vla.memory.long_term.building import CLOCKS_DIFFER_NS
+from kc_vla.memory.long_term.building import CLOCKS_DIFFER_NS, Observed
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
@@ -124,7 +124,7 @@ class LiveScene:
         found = self._change(
             "", lambda name: self._memory.observe(name, taken.detections, stamp_ns, taken.view, received_ns)
         )
-        self.tally.update(messages=1, new=len(found.new), gone=len(found.gone), moved=len(found.moved))
+        self._count(found)
         full = [f"{found.left_out} detections found no room in map {told(self.map_id)}"] if found.left_out else []
         back = [f"the clock is behind: {late} things are known to have been seen later than it is now"] if late else []
         return [*back, *taken.refused, *full]
@@ -165,7 +165,9 @@ class LiveScene:
             if missed:
                 looks.miss(self._memory, name, missed, stamp_ns)
                 return []
-            return looks.look(self._memory, name, seen, at, stamp_ns)
+            found, refused = looks.look(self._memory, name, seen, at, stamp_ns)
+            self._count(found)
+            return refused
 
         return self._change(map_id, take)
 
@@ -181,6 +183,9 @@ class LiveScene:
             return SceneChanges(found.revision, found.whole, nodes, found.removed)
 
         return self._known(map_id, changes)
+
+    def _count(self, found: Observed) -> None:
+        self.tally.update(messages=1, new=len(found.new), gone=len(found.gone), moved=len(found.moved))
 
     def _note(self, map_id: str, change: GraphChange) -> None:
         log = self._logs.get(map_id)

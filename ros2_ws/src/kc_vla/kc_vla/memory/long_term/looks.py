@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.memory.intake import detection_of
+from kc_vla.memory.long_term.building import Observed
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import SceneGraph
@@ -70,7 +71,9 @@ def enter(memory: LongTermMemory, map_id: str, areas: Mapping[str, Area]) -> Non
     _let_go(memory, map_id)
 
 
-def look(memory: LongTermMemory, map_id: str, seen: Iterable[ObservedThing], at: str, stamp_ns: int) -> list[str]:
+def look(
+    memory: LongTermMemory, map_id: str, seen: Iterable[ObservedThing], at: str, stamp_ns: int
+) -> tuple[Observed, list[str]]:
     """Take in all that is seen at once; what belongs to the area and was not seen loses confidence.
 
     Args:
@@ -81,7 +84,7 @@ def look(memory: LongTermMemory, map_id: str, seen: Iterable[ObservedThing], at:
         stamp_ns: when, ns; later than every look before.
 
     Returns:
-        Of each thing that is left out, why.
+        What came of it, and of each thing that is left out, why.
     """
     graph, refused, detections = memory.graph(map_id), [], []
     for each in seen:
@@ -89,8 +92,8 @@ def look(memory: LongTermMemory, map_id: str, seen: Iterable[ObservedThing], at:
             detections.append(_detection(graph, each))
         except GraphError as error:
             refused.append(str(error))
-    memory.observe(map_id, detections, stamp_ns, AreaView(graph, at) if at in graph.areas else None)
-    return refused
+    view = AreaView(graph, at) if at in graph.areas else None
+    return memory.observe(map_id, detections, stamp_ns, view), refused
 
 
 def miss(memory: LongTermMemory, map_id: str, object_id: str, stamp_ns: int) -> None:

@@ -62,7 +62,7 @@ class OwnScene:
 
     def look(self, seen: SceneObservation) -> Sequence[str]:
         """Take in what is seen at once; see `looks.look`."""
-        return looks.look(self._memory, self._map_id, seen.seen, seen.at, round(seen.now_s * 1e9))
+        return looks.look(self._memory, self._map_id, seen.seen, seen.at, round(seen.now_s * 1e9))[1]
 
     def miss(self, object_id: str, now_s: float) -> None:
         """Note that a thing was looked for at its place; see `looks.miss`."""
