@@ -16,8 +16,8 @@ class ChangesSince(NamedTuple):
     Attributes:
         revision: of the memory now.
         whole: the revision that was asked for is too old, or of another memory: a copy has to be made anew.
-        put: ids that are new or changed since; empty with `whole`.
-        removed: ids that left since; empty with `whole`.
+        put: ids that are new or changed since, in the order in which they came; empty with `whole`.
+        removed: ids that left since, also those that came again; empty with `whole`.
     """
 
     revision: int
@@ -32,15 +32,19 @@ class ChangeLog:
     def __init__(self) -> None:
         self.revision = self._begin = time.time_ns()
         self._put: OrderedDict[str, int] = OrderedDict()
+        self._came: dict[str, int] = {}
         self._removed: OrderedDict[str, int] = OrderedDict()
 
     def put(self, name: str) -> None:
         """Note that an id is new or has changed."""
-        self._note(self._put, self._removed, name)
+        self._note(self._put, name)
+        self._came.setdefault(name, self.revision)
 
     def remove(self, name: str) -> None:
         """Note that an id has left."""
-        self._note(self._removed, self._put, name)
+        self._put.pop(name, None)
+        self._came.pop(name, None)
+        self._note(self._removed, name)
         if len(self._removed) > _MOST_REMOVED:
             _, self._begin = self._removed.popitem(last=False)
 
@@ -48,20 +52,20 @@ class ChangeLog:
         """Return what changed since a revision."""
         if not self._begin <= revision <= self.revision:
             return ChangesSince(self.revision, True)
-        return ChangesSince(self.revision, False, _later(self._put, revision), _later(self._removed, revision))
+        put = sorted(_later(self._put, revision), key=self._came.__getitem__)
+        return ChangesSince(self.revision, False, tuple(put), tuple(_later(self._removed, revision)))
 
-    def _note(self, kept: OrderedDict[str, int], other: OrderedDict[str, int], name: str) -> None:
+    def _note(self, kept: OrderedDict[str, int], name: str) -> None:
         self.revision += 1
-        other.pop(name, None)
         kept[name] = self.revision
         kept.move_to_end(name)
 
 
-def _later(kept: OrderedDict[str, int], revision: int) -> tuple[str, ...]:
-    """Return the ids noted after a revision, the first one first."""
+def _later(kept: OrderedDict[str, int], revision: int) -> list[str]:
+    """Return the ids noted after a revision, the latest first."""
     found = []
     for name in reversed(kept):
         if kept[name] <= revision:
             break
         found.append(name)
-    return tuple(reversed(found))
+    return found
