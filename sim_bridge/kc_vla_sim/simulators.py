@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from kc_vla.core.options import NoOptions, OptionError, known_options, option, read_options
+from kc_vla.core.options import NoOptions, option
 from kc_vla.core.rig import Rig
-from kc_vla.core.tables import OpenTable, TableError
+from kc_vla.core.tables import OpenTable
 from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.protocol import Simulation
@@ -89,6 +89,7 @@ SIMULATORS: OpenTable[SimulatorKind[Any]] = OpenTable(
     "simulator",
     SimulatorKind,
     {"maniskill": f"{__name__}:MANISKILL", "toy": f"{__name__}:TOY"},
+    refusal=SimulationError,
 )
 
 
@@ -109,13 +110,8 @@ def open_simulator(
     Raises:
         SimulationError: There is none, its package cannot be loaded, or it cannot be used here or with these options.
     """
+    options = SIMULATORS.options_of(name, given, shared)
     try:
-        kind = SIMULATORS.get(name)
-        values = {**known_options(kind.options, shared), **given}
-        options = read_options(kind.options, values, f"simulator '{name}'")
-    except (TableError, OptionError) as error:
-        raise SimulationError(str(error)) from error
-    try:
-        return kind.make(context, options)
+        return SIMULATORS.get(name).make(context, options)
     except ImportError as error:
         raise SimulationError(f"simulator '{name}' needs what is not installed here: {error}") from error

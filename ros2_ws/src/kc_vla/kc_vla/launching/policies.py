@@ -19,7 +19,7 @@ from kc_vla.launching.graph import AGAIN, node, texts
 from kc_vla.launching.kinds import AnyText, Checked, ExistingPath, NewPath, OneOf, ServerAddress
 from kc_vla.launching.namespace import Suffix
 from kc_vla.launching.parameters import parameters_of
-from kc_vla.policy.backends import BACKENDS, policy_options
+from kc_vla.policy.backends import BACKENDS
 from kc_vla.policy.driven.wire import usual_socket
 from kc_vla.policy.model import load_policy
 from kc_vla.policy.options import DIALECTS, TOKEN
@@ -169,7 +169,7 @@ def check_policy(context: LaunchContext) -> None:
     given = context.launch_configurations
     policy, server = given["policy"], given["server"]
     if policy in BACKENDS.names():
-        policy_options(policy, options_in(given["policy_options"], "policy_options:="))
+        BACKENDS.options_of(policy, options_in(given["policy_options"], "policy_options:="))
     if given.get("takeover", "none") != "none" and policy in _PEOPLE:
         raise RuntimeError(
             f"takeover:={given['takeover']}: with policy:={policy} a person drives already: leave it out"

@@ -8,7 +8,7 @@ from launch_ros.actions import Node
 from kc_vla.core.options import options_in
 from kc_vla.inference.models import ModelError, find_model, models_in
 from kc_vla.keyframes.model import KIND
-from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR, fitting_selector, selector_options
+from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR, SELECTORS, fitting_selector
 from kc_vla.launching.arguments import Argument
 from kc_vla.launching.graph import AGAIN, node, text, texts
 from kc_vla.launching.kinds import AnyText, Checked
@@ -83,7 +83,7 @@ def check_selector(context: LaunchContext) -> None:
         ModelError: the model is not there.
     """
     name = KeyframeSource().perform(context)
-    selector_options(name, options_in(context.launch_configurations["selector_options"], "selector_options:="))
+    SELECTORS.options_of(name, options_in(context.launch_configurations["selector_options"], "selector_options:="))
     if name == "learned":
         find_model(models_in(context.launch_configurations["models"]), SelectorModel().perform(context), KIND)
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from kc_vla.core.choice import LaunchChoice
-from kc_vla.core.options import OptionError, read_options
 from kc_vla.core.rig import Rig
-from kc_vla.core.tables import OpenTable, TableError
+from kc_vla.core.tables import OpenTable
 from kc_vla.policy.interface import Backend, PolicyError
 
 T = TypeVar("T")
@@ -68,23 +67,8 @@ BACKENDS: OpenTable[PolicyKind[Any]] = OpenTable(
         "leader": f"{_ROWS}:LEADER",
         "joy": f"{_ROWS}:JOY",
     },
+    refusal=PolicyError,
 )
-
-
-def policy_options(name: str, given: Mapping[str, Any]) -> Any:
-    """Return the options of a policy.
-
-    Args:
-        name: of its row.
-        given: the values of options by their names.
-
-    Raises:
-        PolicyError: There is no such policy, its package cannot be loaded, or it cannot have these options.
-    """
-    try:
-        return read_options(BACKENDS.get(name).options, given, f"policy '{name}'")
-    except (TableError, OptionError) as error:
-        raise PolicyError(str(error)) from error
 
 
 def open_backend(name: str, context: PolicyContext, given: Mapping[str, Any] = types.MappingProxyType({})) -> Backend:
@@ -98,7 +82,7 @@ def open_backend(name: str, context: PolicyContext, given: Mapping[str, Any] = t
     Raises:
         PolicyError: There is none, its package cannot be loaded, or it cannot be used with these options.
     """
-    options = policy_options(name, given)
+    options = BACKENDS.options_of(name, given)
     try:
         return BACKENDS.get(name).make(context, options)
     except ImportError as error:
