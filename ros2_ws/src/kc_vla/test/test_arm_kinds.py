@@ -181,8 +181,19 @@ def test_a_robot_file_names_its_driver_with_options(tmp_path: Path, others: None
 def test_a_robot_of_another_driver_is_not_moved_by_a_ros_driver() -> None:
     assert load_rig("piper").driver == DriverChoice("piper")
     assert choose_arm("ros", load_rig("ur5e_ros")).timing.command_rate == 50.0
-    with pytest.raises(RigError, match="the robot 'piper' does not say how a ROS driver moves it"):
-        _ = choose_arm("ros", load_rig("piper")).identity
+    words = "driver 'ros' of robot 'piper', whose file has the driver 'piper': option 'kind' is missing"
+    with pytest.raises(OptionError, match=words):
+        choose_arm("ros", load_rig("piper"))
+
+
+def test_options_of_a_ros_driver_are_those_of_any_other_row() -> None:
+    robot = load_rig("ur5e_ros")
+    usual, slow = choose_arm("ros", robot), choose_arm("ros", robot, {"rate": 20, "command": "/other"})
+    assert usual.options.interface(robot.joints) == robot.interface
+    assert (slow.timing.command_rate, slow.identity) == (20.0, "ros/other")
+    assert slow.options.interface(robot.joints).gripper == usual.options.interface(robot.joints).gripper
+    with pytest.raises(OptionError, match=r"option 'rate' is 500.0: allowed is 10\.\.200"):
+        choose_arm("ros", robot, {"rate": 500})
 
 
 def test_the_options_of_a_piper_may_be_in_its_file_or_in_the_parameters() -> None:

@@ -321,4 +321,4 @@ def test_a_rig_that_does_not_say_how_it_is_moved_is_refused(tmp_path: Path) -> N
         session.poll()
         time.sleep(0.01)
     session.hang_up()
-    assert "the robot 'piper' does not say how a ROS driver moves it" in said[-1]
+    assert "driver 'ros' of robot 'piper', whose file has the driver 'piper': option 'kind' is missing" in said[-1]

@@ -12,7 +12,6 @@ from typing import Any, Generic, TypeVar
 from kc_vla.arm.interface import ArmDriver
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.wiring import Wiring
-from kc_vla.core.options import read_options
 from kc_vla.core.rig import Rig
 from kc_vla.core.tables import OpenTable
 
@@ -102,7 +101,7 @@ def choose_arm(name: str, rig: Rig, given: Mapping[str, Any] | None = None) -> C
     """Return the driver of that name for a robot.
 
     Args:
-        name: of the driver.
+        name: name of the driver.
         rig: the robot. The options of its file count if the file names this driver.
         given: options that replace those of the file.
 
@@ -110,7 +109,7 @@ def choose_arm(name: str, rig: Rig, given: Mapping[str, Any] | None = None) -> C
         TableError: There is no such driver, or its package cannot be loaded.
         OptionError: It cannot have these options.
     """
-    kind = ARMS.get(name)
-    of_file = rig.driver.options if rig.driver.type == name and rig.interface is None else {}  # else read already
-    options = read_options(kind.options, {**of_file, **(given or {})}, f"driver '{name}' of robot '{rig.name}'")
-    return ChosenArm(name, kind, rig, options)
+    where, of_file = f"driver '{name}' of robot '{rig.name}'", rig.driver.options
+    if rig.driver.type != name:
+        where, of_file = f"{where}, whose file has the driver '{rig.driver.type}'", {}
+    return ChosenArm(name, ARMS.get(name), rig, ARMS.options_of(name, {**of_file, **(given or {})}, where=where))

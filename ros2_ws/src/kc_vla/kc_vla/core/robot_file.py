@@ -25,7 +25,6 @@ from kc_vla.core.rig_numbers import (
     text_of,
     width_of,
 )
-from kc_vla.core.robot_interface import read_interface
 from kc_vla.core.robot_model import (
     ACCELERATION,
     JERK,
@@ -121,13 +120,12 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
     gripper, driver = content["gripper"], _driver(content["driver"])
     fingers = fingers_of(gripper)
     check_keys(gripper, "gripper", {"width"}, {"width", "joint", "joints"})
-    interface = read_interface(driver.options, tuple(given), "driver") if driver.type == ROS else None
     if both := [finger for finger in fingers if finger in given]:
         raise ValueError(f"the joint '{both[0]}' is one of the arm and of the gripper")
-    if interface is not None and len(fingers) > 1:
+    if driver.type == ROS and len(fingers) > 1:
         raise ValueError(f"a robot with the driver '{ROS}' has a gripper of one joint")
     older = content.get("older")
-    return Rig(
+    robot = Rig(
         name=name,
         joints=tuple(given),
         limits=limits,
@@ -143,10 +141,11 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
         tool_frame=tool,
         control_rate=rate_of(content.get("control_rate", _CONTROL_RATE)),
         driver=driver,
-        interface=interface,
         urdf=urdf,
         workspace=_workspace(content["workspace"]) if "workspace" in content else None,
     )
+    _ = robot.interface  # options that the driver cannot have are refused with the file
+    return robot
 
 
 def check_keys(content: Any, where: str, needed: set[str], known: set[str]) -> None:

@@ -15,7 +15,6 @@ from launch_ros.substitutions import FindPackageShare
 from kc_vla.arm.kinds import ARMS, choose_arm
 from kc_vla.core.options import parse_options
 from kc_vla.core.rig import load_rig
-from kc_vla.core.robot_interface import RobotInterface
 from kc_vla.core.robot_model import PIPER, ROS, SIMULATED
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.launching.arguments import Argument, chosen, is_on
@@ -98,8 +97,6 @@ def check(context: LaunchContext) -> None:
                 f"{argument}:={interface}: there is no such CAN interface: plug it in, then "
                 f"'kc-vla setup can {interface} --do'; `kc-vla doctor` shows those that there are"
             )
-    if kind == ROS:
-        _interface(context)
     if kind == EMULATED and chosen(context, "driver"):
         raise RuntimeError("driver: an emulated arm has no options: leave it out, or name the driver with arm:=")
     if kind != EMULATED:
@@ -131,17 +128,6 @@ def _kind(context: LaunchContext) -> str:
             "or a driver with arm:="
         )
     return rig.driver.type if rig.driver.type != PIPER or _exists(chosen(context, "can")) else EMULATED
-
-
-def _interface(context: LaunchContext) -> RobotInterface:
-    """How a driver of others moves the arm."""
-    rig = load_rig(chosen(context, "robot"))
-    if rig.interface is None:
-        raise RuntimeError(
-            f"arm:=ros: the robot '{rig.name}' does not say how others' drivers move it: name one whose file has "
-            "driver: {type: ros, ...}, see docs/other_robots.md"
-        )
-    return rig.interface
 
 
 def _is_led(context: LaunchContext) -> bool:
