@@ -18,6 +18,7 @@ from kc_vla.launching.graph import (
     memories,
     memory_arguments,
     node,
+    output_argument,
     replayed_bag_argument,
     state_folder,
     text,
@@ -25,7 +26,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.kinds import Checked, NewPath, Number, OneOf
+from kc_vla.launching.kinds import Checked, Number, OneOf
 from kc_vla.launching.parameters import parameter_arguments
 from kc_vla.launching.policies import (
     check_options,
@@ -104,12 +105,7 @@ def generate_launch_description() -> LaunchDescription:
                 default_value="standard",
                 description="one room for all episodes, or each episode its own",
             ),
-            Argument(
-                "output",
-                NewPath("folder"),
-                default_value="runs",
-                description="folder for bags, videos and summaries",
-            ),
+            output_argument("bags, videos and summaries"),
             Argument(
                 "mode",
                 OneOf(("lockstep", "realtime")),

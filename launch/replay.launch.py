@@ -8,15 +8,25 @@ import subprocess
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import LogInfo, OpaqueFunction, SetLaunchConfiguration
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
-from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
+from launch_ros.substitutions import ExecutableInPackage
 
 from kc_vla.core.rig import load_rig
 from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.endings import end_if_it_cannot_start, end_with, last_word
-from kc_vla.launching.graph import AGAIN, memories, memory_arguments, node, text, texts, transforms, transforms_argument
-from kc_vla.launching.kinds import ExistingPath, NewPath, Number
+from kc_vla.launching.graph import (
+    AGAIN,
+    memories,
+    memory_arguments,
+    node,
+    output_argument,
+    text,
+    texts,
+    transforms,
+    transforms_argument,
+)
+from kc_vla.launching.kinds import ExistingPath, Number
 from kc_vla.launching.namespace import InStack
 from kc_vla.launching.parameters import SHIPPED_PARAMETERS, parameters_of, params_argument
 from kc_vla.launching.policies import (
@@ -24,6 +34,7 @@ from kc_vla.launching.policies import (
     policy_model_arguments,
     policy_server,
     policy_server_arguments,
+    script_argument,
     source_argument,
 )
 from kc_vla.launching.robot import robot_arguments
@@ -100,7 +111,6 @@ def replay(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the graph."""
-    script = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "piper_script.yaml"])
     return LaunchDescription(
         [
             Argument("bag", ExistingPath(needed=True), description="recorded episode: a bag folder, or a file of one"),
@@ -117,18 +127,8 @@ def generate_launch_description() -> LaunchDescription:
             *robot_arguments(
                 "auto", "the robot, as for robot.launch.py; auto: the simulated one, or the Piper", check_robot
             ),
-            Argument(
-                "script",
-                ExistingPath("file", needed=True),
-                default_value=script,
-                description="poses for policy:=scripted",
-            ),
-            Argument(
-                "output",
-                NewPath("folder"),
-                default_value="runs",
-                description="folder; the comparison goes to <output>/<episode>-replay",
-            ),
+            script_argument(),
+            output_argument("the comparison, which goes to <output>/<episode>-replay"),
             *memory_arguments("replayed"),
             transforms_argument(),
             params_argument("those of the launch that recorded the bag"),

@@ -13,6 +13,7 @@ from kc_vla.arm.interface import ArmDriver
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.rig import Rig
+from kc_vla.core.robot_model import PIPER, ROS
 from kc_vla.core.tables import OpenTable
 
 T = TypeVar("T")
@@ -61,7 +62,7 @@ ARMS: OpenTable[ArmKind[Any]] = OpenTable(
     "kc_vla.arms",
     "arm driver",
     ArmKind,
-    {"piper": "kc_vla.arm.piper_kind:PIPER", "ros": "kc_vla.ros.arm_kind:ROS"},
+    {PIPER: "kc_vla.arm.piper_kind:PIPER", ROS: "kc_vla.ros.arm_kind:ROS"},
 )
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from launch import LaunchContext, LaunchDescriptionEntity
 from launch.actions import LogInfo, OpaqueFunction, SetLaunchConfiguration
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
-from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.arm.kinds import ARMS, choose_arm
 from kc_vla.core.options import parse_options
@@ -24,9 +23,11 @@ from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
     emulated_bus,
+    launch_file,
     memories,
     memory_arguments,
     node,
+    output_argument,
     replayed_bag_argument,
     state_folder,
     text,
@@ -38,8 +39,6 @@ from kc_vla.launching.kinds import (
     AnyText,
     CanInterface,
     Checked,
-    ExistingPath,
-    NewPath,
     NotEmpty,
     Number,
     OneOf,
@@ -54,6 +53,7 @@ from kc_vla.launching.policies import (
     policy_model_arguments,
     policy_server,
     policy_server_arguments,
+    script_argument,
     socket_argument,
     source_argument,
     takeover_argument,
@@ -89,7 +89,7 @@ def check(context: LaunchContext) -> None:
             find_task(chosen(context, "task"))
         except UnknownTaskError as error:
             raise RuntimeError(f"{error}, or say with instruction:= what the task of that name is") from error
-    wanted = {"can": can} if kind == "piper" else {}
+    wanted = {"can": can} if kind == PIPER else {}
     wanted |= {"leader": leader} if _is_led(context) and "/" not in leader else {}
     for argument, interface in wanted.items():
         if not _exists(interface):
@@ -168,7 +168,7 @@ def arm(context: LaunchContext) -> list[Any]:
     if asked == AUTO and kind == EMULATED:
         message = f"NO ARM: there is no CAN interface '{can}', so an EMULATED Piper moves instead of a real one"
         actions.append(LogInfo(msg=message))
-    elif kind == "ros":
+    elif kind == ROS:
         # The driver's own joint states are often there: ours have other names, units and order.
         actions.append(SetRemap("joint_states", "kc_vla/joint_states"))
     channel, bus = can, "socketcan"
@@ -213,9 +213,6 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
     """
     argument = LaunchConfiguration
 
-    def file(*parts: str) -> PathJoinSubstitution:
-        return PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", *parts])
-
     return [
         Argument(
             "arm",
@@ -235,7 +232,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         Argument(
             "cameras",
             NotEmpty(),
-            default_value=file("desk", "cameras.yaml"),
+            default_value=launch_file("desk", "cameras.yaml"),
             description="YAML file with the source of each view: a device, a video, a folder of images, a topic",
         ),
         Argument(
@@ -255,12 +252,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         *policy_model_arguments(),
         *policy_server_arguments(),
         socket_argument(),
-        Argument(
-            "script",
-            ExistingPath("file", needed=True),
-            default_value=file("params", "piper_script.yaml"),
-            description="poses for policy:=scripted",
-        ),
+        script_argument(),
         Argument(
             "leader",
             CanInterface(path=True),
@@ -272,7 +264,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         *model_arguments(),
         Argument("duration", Number(0), default_value="0.0", description="s of the episode; 0.0: until Ctrl-C"),
         Argument("record", Switch(), default_value="false", description="true: an MCAP bag of the episode"),
-        Argument("output", NewPath("folder"), default_value="runs", description="folder for bags"),
+        output_argument("bags"),
         Argument(
             "fault", Checked(check_fault), default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"
         ),

@@ -9,9 +9,10 @@ from typing import Any
 
 from launch import LaunchContext, Substitution
 from launch.actions import OpaqueFunction
-from launch.substitutions import EnvironmentVariable, LaunchConfiguration
+from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.core.home import user_name
 from kc_vla.core.namespaces import suffix_of
@@ -86,6 +87,16 @@ def transforms(context: LaunchContext, hand_eye: str = "", driven: bool = False)
         return []
     links = wanted == "robot" or (wanted == "auto" and not driven)
     return [node("transforms", {"robot_links": links, "hand_eye": text(hand_eye), **texts(rig="robot")}, **AGAIN)]
+
+
+def launch_file(*parts: str) -> PathJoinSubstitution:
+    """Return the path of a file in the folder `launch/`, which comes with the stack."""
+    return PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", *parts])
+
+
+def output_argument(content: str) -> Argument:
+    """Return the argument `output:=`, the folder of a graph for its `content`."""
+    return Argument("output", NewPath("folder"), default_value="runs", description=f"folder for {content}")
 
 
 def replayed_bag_argument() -> Argument:

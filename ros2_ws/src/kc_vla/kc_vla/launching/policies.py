@@ -15,7 +15,7 @@ from kc_vla.core.rig import load_rig
 from kc_vla.inference.models import ModelError, models_in, read_registry
 from kc_vla.keyframes.selectors import SELECTORS
 from kc_vla.launching.arguments import Argument, chosen, read
-from kc_vla.launching.graph import AGAIN, node, texts
+from kc_vla.launching.graph import AGAIN, launch_file, node, texts
 from kc_vla.launching.kinds import AnyText, Checked, ExistingPath, NewPath, OneOf, ServerAddress
 from kc_vla.launching.namespace import Suffix
 from kc_vla.launching.parameters import parameters_of
@@ -48,6 +48,16 @@ def execution(context: LaunchContext) -> list[Substitution]:
     A file, because what a file says of a node by its name wins over any parameter that is given without one.
     """
     return [parameters_of("followed.yaml")] if chosen(context, "policy") in FOLLOWED else []
+
+
+def script_argument() -> Argument:
+    """Return the argument `script:=`, of a graph that can go through the poses of a file."""
+    return Argument(
+        "script",
+        ExistingPath("file", needed=True),
+        default_value=launch_file("params", "piper_script.yaml"),
+        description="poses for policy:=scripted",
+    )
 
 
 def socket_argument() -> Argument:

@@ -12,7 +12,7 @@ from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.stop_latch import usual_folder
 from kc_vla.core.options import parse_options
 from kc_vla.core.rig import Rig, load_rig
-from kc_vla.core.robot_model import SIMULATED
+from kc_vla.core.robot_model import PIPER, SIMULATED
 from kc_vla.ros.parameters import NodeParameters, parameter
 
 _OF_PIPER = ("channel", "bus")
@@ -56,7 +56,7 @@ class StopParameters(NodeParameters):
             OptionError: It cannot have these options.
         """
         given = parse_options(self.driver)
-        if self.arm == "piper":  # whose options have parameters of their own, which are older
+        if self.arm == PIPER:  # whose options have parameters of their own, which are older
             usual = {name: value for name in _OF_PIPER if (value := getattr(self, name)) != getattr(type(self), name)}
             given = {**usual, **given}
         return choose_arm(self.arm, load_rig(self.rig), given)
