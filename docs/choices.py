@@ -60,7 +60,7 @@ def with_choices(page: str) -> str:
     """The page with the tables as they are."""
     before, _, rest = page.partition(_BEGIN)
     tables = (
-        table("source", SELECTORS),
+        table("selector", SELECTORS),
         table("policy", BACKENDS),
         brief_table("| `arm:=` | what it moves | options of `driver` |", ARMS),
         brief_table("| `simulator:=` | what it simulates | options |", SIMULATORS),

@@ -35,13 +35,13 @@ from kc_vla.launching.policies import (
     policy_server,
     policy_server_arguments,
     script_argument,
-    source_argument,
+    selector_argument,
 )
 from kc_vla.launching.robot import robot_arguments
-from kc_vla.launching.selector import KeyframeSource, model_arguments, selector
+from kc_vla.launching.selector import ChosenSelector, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
-_PLANNED = ("source", "policy", "robot", "output")
+_PLANNED = ("selector", "policy", "robot", "output")
 
 
 def plan(context: LaunchContext) -> dict:
@@ -84,24 +84,24 @@ def replay(context: LaunchContext) -> list:
     }
     comparison = {"bag": bag, "folder": text(folder), "policy": policy, "notes": text("\n".join(planned["notes"]))}
     rate = LaunchConfiguration("rate")
-    actions.append(SetLaunchConfiguration("robot", planned["rig"]))
+    actions.append(SetLaunchConfiguration("robot", planned["robot"]))
     actions.append(SetLaunchConfiguration("policy", planned["moved_by"]))  # by this the selector is chosen
-    actions.append(SetLaunchConfiguration("source", KeyframeSource()))
+    actions.append(SetLaunchConfiguration("selector", ChosenSelector()))
     actions += [
         *viewers(),
         selector(),
-        node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(rig="robot")}, **AGAIN),
+        node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(robot="robot")}, **AGAIN),
         node(
             "bag_player",
             {**player, "rate": rate},
             remapped=[
-                ("/keyframes/score", "oracle/score"),  # played for source:=oracle alone
+                ("/keyframes/score", "oracle/score"),  # played for selector:=oracle alone
                 ("/tf_static", "camera_places"),  # the links are told anew, of what is played
                 *((topic, InStack(topic.lstrip("/"))) for topic in planned["topics"]),
             ],
             on_exit=end_if_it_cannot_start,
         ),
-        node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
+        node("replay_comparison", {**comparison, "rate": rate, **texts(selector="selector")}, on_exit=end_with),
     ]
     actions += [*transforms(context), memories()]
     if policy != "none":
@@ -117,7 +117,7 @@ def generate_launch_description() -> LaunchDescription:
             Argument(
                 "rate", Number(0.01, 100.0), default_value="1.0", description="times as fast as the cameras saw it"
             ),
-            source_argument("replay"),
+            *selector_argument("replay"),
             *model_arguments(),
             policy_argument(
                 "replay", "auto", {"auto": "as the bag was recorded, if it can be asked", "none": "nothing"}

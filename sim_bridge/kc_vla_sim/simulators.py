@@ -58,7 +58,7 @@ class ManiskillOptions:
 
     renderer: str = option("what renders the images", "auto", choices=("auto", "gpu", "cpu"))
     variant: str = option("of every task", STANDARD, choices=tuple(VARIANTS))
-    looks: str = option("of every task", STANDARD_LOOKS, choices=tuple(LOOKS))
+    visual_randomization: str = option("of the rooms of every task", STANDARD_LOOKS, choices=tuple(LOOKS))
 
 
 def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulation:
@@ -73,7 +73,7 @@ def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulati
             f"the simulator maniskill has the views {there}, the rig '{context.rig.name}' has {asked}: "
             "name a rig with those, or play with simulator:=toy"
         )
-    return Simulator(context.image_size, options.renderer, variant=options.variant, looks=options.looks)
+    return Simulator(context.image_size, options.renderer, variant=options.variant, looks=options.visual_randomization)
 
 
 def _toy(context: SimulatorContext, options: NoOptions) -> Simulation:

@@ -148,7 +148,7 @@ def test_the_number_of_distractors_varies() -> None:
 def test_unknown_looks_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BadLooksError, match="unknown looks 'sideways': choose one of standard, varied"):
         Simulator(looks="sideways")
-    assert main(["play", "--task", "counting", "--seed", "1", "--looks", "sideways"]) == 2
+    assert main(["play", "--task", "counting", "--seed", "1", "--visual-randomization", "sideways"]) == 2
     assert "unknown looks 'sideways'" in capsys.readouterr().err
 
 

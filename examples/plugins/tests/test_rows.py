@@ -15,7 +15,7 @@ from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import FrameToScore, LiveSelector
 from kc_vla.keyframes.scoring import ScorerInput, SourceError
 from kc_vla.keyframes.selectors import SELECTORS, open_selector
-from kc_vla.launching.policies import policy_argument, source_argument
+from kc_vla.launching.policies import policy_argument, selector_argument
 from kc_vla.policy.backends import BACKENDS, PolicyContext, open_backend
 from kc_vla.policy.interface import Backend, PolicyError, PolicyInput
 from kc_vla_sim.errors import SimulationError
@@ -47,7 +47,7 @@ def test_the_package_has_a_row_of_each_table_but_arms() -> None:
 @pytest.mark.parametrize("graph", ["maniskill", "piper", "replay"])
 def test_the_launch_files_offer_them(graph: str) -> None:
     assert "still: holds still" in policy_argument(graph, "learned").description
-    assert "every: every n-th frame" in source_argument(graph).description
+    assert "every: every n-th frame" in selector_argument(graph)[1].description
 
 
 def held(policy: Backend, joint: float) -> float:

@@ -164,7 +164,7 @@ def test_a_robot_file_names_its_driver_with_options(tmp_path: Path, others: None
     assert choose_arm("ideal", rig, {"desk": "right"}).identity == "ideal-right"
     assert choose_arm("ideal", rig).timing.command_rate == 50.0
     assert choose_arm("piper", rig).identity == "can0"  # what the file says is of another driver
-    values = ControllerParameters(arm="ideal", rig=str(file), driver="{desk: right}")
+    values = ControllerParameters(arm="ideal", robot=str(file), driver="{desk: right}")
     assert values.chosen_arm().identity == "ideal-right"
     chosen = values.chosen_arm()
     assert values.servo_settings(chosen.rig, chosen.timing).command_every == 4

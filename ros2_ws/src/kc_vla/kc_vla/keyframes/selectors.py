@@ -1,4 +1,4 @@
-"""The table of keyframe selectors: `source:=` of the launch files, `source` of the node `keyframe_selector`.
+"""The table of keyframe selectors: `selector:=` of the launch files, `selector` of the node `keyframe_selector`.
 
 Another package adds a selector with an entry point of the group `kc_vla.keyframe_selectors` that names a
 `SelectorKind`.

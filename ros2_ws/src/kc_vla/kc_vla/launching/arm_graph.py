@@ -54,8 +54,8 @@ from kc_vla.launching.policies import (
     policy_server,
     policy_server_arguments,
     script_argument,
+    selector_argument,
     socket_argument,
-    source_argument,
     takeover_argument,
 )
 from kc_vla.launching.robot import robot_arguments
@@ -176,17 +176,17 @@ def arm(context: LaunchContext) -> list[Any]:
     if kind == EMULATED:
         channel, bus = emulated_bus(namespace_of(context)), "kc_vla_socket"
         waits = {"bus_timeout": EMULATED_S}
-        emulator = {"path": channel, **texts(fault="fault", rig="robot")}
+        emulator = {"path": channel, **texts(fault="fault", robot="robot")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
     controller: dict[str, Any] = {"arm": PIPER, "channel": channel, "bus": bus}
     if kind not in (PIPER, EMULATED):
         controller = {"arm": kind}
-    controller |= waits | texts(rig="robot", driver="driver")
+    controller |= waits | texts(robot="robot", driver="driver")
     leader = chosen(context, "leader")
     if _is_led(context):
         kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
-        actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(rig="robot")}, **AGAIN))
-    of_stop = ("arm", "channel", "bus", "rig", "driver")
+        actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(robot="robot")}, **AGAIN))
+    of_stop = ("arm", "channel", "bus", "robot", "driver")
     stopped = {name: value for name, value in controller.items() if name in of_stop}
     actions.append(node("stop_relay", stopped, **AGAIN))
     actions.append(node("arm_controller", controller, files=execution(context), sigterm_timeout=PARK_S, **AGAIN))
@@ -200,8 +200,9 @@ def looking_on(context: LaunchContext) -> list[Node]:
 
 def session(context: LaunchContext) -> list[Node]:
     """Start what begins and ends the episode; with a recorder, not before that hears."""
-    given = {"duration": LaunchConfiguration("duration"), **texts(task="task", instruction="instruction", rig="robot")}
-    return [node("robot_session", {**given, "recorded": is_on(context, "record")}, on_exit=end_with)]
+    given = texts(task="task", instruction="instruction", robot="robot")
+    others = {"duration": LaunchConfiguration("duration"), "recorded": is_on(context, "record")}
+    return [node("robot_session", {**given, **others}, on_exit=end_with)]
 
 
 def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEntity]:
@@ -260,7 +261,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
             description="CAN interface of the arm led by hand",
         ),
         replayed_bag_argument(),
-        source_argument("piper"),
+        *selector_argument("piper"),
         *model_arguments(),
         Argument("duration", Number(0), default_value="0.0", description="s of the episode; 0.0: until Ctrl-C"),
         Argument("record", Switch(), default_value="false", description="true: an MCAP bag of the episode"),
@@ -280,11 +281,11 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         OpaqueFunction(function=arm),
         OpaqueFunction(function=cameras),
         selector(),
-        node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="robot")}, **AGAIN),
+        node("keyframe_buffer", {"state_folder": state_folder(), **texts(robot="robot")}, **AGAIN),
         policy_server(("takeover", "script", "bag", "socket"), backend=text(argument("policy"))),
         node(
             "recorder",
-            texts(output_folder="output", rig="robot"),
+            texts(output_folder="output", robot="robot"),
             condition=IfCondition(argument("record")),
             sigterm_timeout=CLOSE_S,
             **AGAIN,

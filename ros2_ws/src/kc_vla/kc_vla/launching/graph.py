@@ -86,7 +86,7 @@ def transforms(context: LaunchContext, hand_eye: str = "", driven: bool = False)
     if wanted == "none":
         return []
     links = wanted == "robot" or (wanted == "auto" and not driven)
-    return [node("transforms", {"robot_links": links, "hand_eye": text(hand_eye), **texts(rig="robot")}, **AGAIN)]
+    return [node("transforms", {"robot_links": links, "hand_eye": text(hand_eye), **texts(robot="robot")}, **AGAIN)]
 
 
 def launch_file(*parts: str) -> PathJoinSubstitution:
@@ -143,7 +143,7 @@ def memories() -> OpaqueFunction:
 def _memories(context: LaunchContext) -> list[Node]:
     own = {"long_term_memory": texts(store="memory_store", map_id="map_id")}
     wanted = MEMORIES[LaunchConfiguration("memory").perform(context)]
-    return [node(name, {**texts(rig="robot"), **own.get(name, {})}, **AGAIN) for name in wanted]
+    return [node(name, {**texts(robot="robot"), **own.get(name, {})}, **AGAIN) for name in wanted]
 
 
 def node(

@@ -19,6 +19,7 @@ from kc_vla.launching.graph import AGAIN, launch_file, node, texts
 from kc_vla.launching.kinds import AnyText, Checked, ExistingPath, NewPath, OneOf, ServerAddress
 from kc_vla.launching.namespace import Suffix
 from kc_vla.launching.parameters import parameters_of
+from kc_vla.launching.renamed import renamed
 from kc_vla.policy.backends import BACKENDS
 from kc_vla.policy.driven.wire import usual_socket
 from kc_vla.policy.model import load_policy
@@ -33,7 +34,7 @@ _OF_EVERY_GRAPH = {
     **{"models_folder": "policy_models", "model": "policy_model", "checkpoint": "checkpoint"},
     **{name: name for name in ("server", "dialect", "token", "mapping")},
     "options": "policy_options",
-    "rig": "robot",
+    "robot": "robot",
 }
 """Launch arguments of every graph with a policy, by the parameters of the node `policy_server` that they fill."""
 _PEOPLE = ("leader", "joy")
@@ -128,10 +129,11 @@ def policy_server(arguments: tuple[str, ...] = (), **parameters: object) -> Node
     return node("policy_server", {**given, **parameters}, **AGAIN)
 
 
-def source_argument(graph: str) -> Argument:
-    """Return the argument `source:=`, of a graph in `kc_vla.core.choice.GRAPHS`."""
-    meanings = {AUTO: "events for a learned policy that was taught with them, or else learned"}
-    return _choice("source", "what selects the keyframes", AUTO, meanings | offered(SELECTORS, graph))
+def selector_argument(graph: str) -> tuple[Argument, Argument]:
+    """Return the argument `selector:=` of a graph in `kc_vla.core.choice.GRAPHS`, and `source:=`, its former name."""
+    meanings = {AUTO: "events for a learned policy that was trained with them, or else learned"}
+    chosen_by = "what selects the keyframes"
+    return renamed("source", _choice("selector", chosen_by, AUTO, meanings | offered(SELECTORS, graph)))
 
 
 def policy_argument(graph: str, default: str, also: Mapping[str, str] = types.MappingProxyType({})) -> Argument:

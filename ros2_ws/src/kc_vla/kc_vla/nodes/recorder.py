@@ -82,7 +82,7 @@ class RecorderNode(StackNode):
     def start(self) -> None:
         """Listen to everything."""
         folder = Path(self.parameters.output_folder).expanduser().resolve()
-        views = self.parameters.robot().views
+        views = self.parameters.loaded_robot().views
         ours = recorded_topics(views)
         others = named_topics(self.parameters.also)
         try:

@@ -48,7 +48,7 @@ class SessionParameters(RobotParameters):
 
     instruction: str = parameter("", "what the policy is told; empty: as the task table has it")
     task: str = parameter("counting", "what the keyframes are: a name in the task table, or with an instruction any")
-    rig: str = parameter("piper", "the robot: a name of robots/, or its YAML file")
+    robot: str = parameter("piper", "the robot: a name of robots/, or its YAML file", former="rig")
     frame_rate: float = parameter(
         0.0, "control steps per second, that of the cameras; 0: as the rig has it", low=0.0, high=200.0
     )
@@ -72,7 +72,7 @@ class RobotSessionNode(StackNode):
             self._instruction = self.parameters.instruction or find_task(self.parameters.task).instruction
         except UnknownTaskError as error:
             raise StartError(f"{error}, or say with instruction:= what the task of that name is") from error
-        rig = self.parameters.robot()
+        rig = self.parameters.loaded_robot()
         self._rate = self.parameters.frame_rate or rig.control_rate
         cameras = {view: f"the {view.replace('_', '-')} camera" for view in rig.views}
         # What must have been heard, not only offered, before the first frame: that frame is a keyframe.

@@ -53,7 +53,7 @@ class TransformsNode(StackNode):
 
     def start(self) -> None:
         """Publish what stands, and begin to listen."""
-        values, rig = self.parameters, self.parameters.robot()
+        values, rig = self.parameters, self.parameters.loaded_robot()
         try:
             text, tree = description_of(rig, Path(values.urdf).expanduser() if values.urdf else None, values.firmware)
             files = [Path(name).expanduser() for name in filter(None, values.hand_eye.split(os.pathsep))]

@@ -76,7 +76,7 @@ class ViewerNode(StackNode):
     def start(self) -> None:
         """Listen, and serve from a thread."""
         values = self.parameters
-        rig = values.robot()
+        rig = values.loaded_robot()
         self._board = LiveBoard()
         self._board.tell("robot", messages.robot_part(rig, values.arm))
         self._index = KeyframeIndex()

@@ -37,7 +37,7 @@ class StopParameters(NodeParameters):
     arm: str = parameter(
         SIMULATED, f"what executes the commands: {SIMULATED}, or a driver: {', '.join(ARMS.names())}", check=_check_arm
     )
-    rig: str = parameter("piper", "the robot: a name of robots/, or its YAML file")
+    robot: str = parameter("piper", "the robot: a name of robots/, or its YAML file", former="rig")
     driver: str = parameter(
         "", "options of the driver that replace those of the robot file, e.g. '{address: 192.168.1.5}'"
     )
@@ -59,7 +59,7 @@ class StopParameters(NodeParameters):
         if self.arm == PIPER:  # whose options have parameters of their own, which are older
             usual = {name: value for name in _OF_PIPER if (value := getattr(self, name)) != getattr(type(self), name)}
             given = {**usual, **given}
-        return choose_arm(self.arm, load_rig(self.rig), given)
+        return choose_arm(self.arm, load_rig(self.robot), given)
 
     def stop_folder(self) -> Path | None:
         """Return where an emergency stop is on record; None: nowhere, it ends with this process.

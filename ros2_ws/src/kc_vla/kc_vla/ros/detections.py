@@ -44,7 +44,7 @@ class DetectionParameters(RobotParameters):
             camera = load_camera(_path(self.camera), _path(self.lens) if self.lens else None) if self.camera else None
         except (CalibrationError, StackError) as error:
             raise StartError(str(error)) from error
-        intake = Intake(self.frame or self.robot().base_frame, camera)
+        intake = Intake(self.frame or self.loaded_robot().base_frame, camera)
         if camera is not None and camera.in_hand:
             node.subscribe(PoseStamped, topics.TOOL_POSE, intake.flange.put, qos.STATE)
         return intake

@@ -54,7 +54,7 @@ class PolicyParameters(RobotParameters):
         self, listen: Callable[[str, Callable[..., None]], None], measured: Callable[[str, float], None]
     ) -> PolicyContext:
         """Return what every backend is made with; StartError where there is no such robot."""
-        return PolicyContext(self.robot(), self.horizon, listen, measured)
+        return PolicyContext(self.loaded_robot(), self.horizon, listen, measured)
 
     def options_of(self, name: str) -> dict[str, Any]:
         """Return the options of a backend: those parameters that are its options, and what `options` gives.

@@ -29,7 +29,7 @@ def of_planned(episode: PlannedEpisode) -> tuple[int, ...]:
 
 
 class EventKeyframes:
-    """Those that `policy:=learned source:=events` finds, by the trunk that it looks with."""
+    """Those that `policy:=learned selector:=events` finds, by the trunk that it looks with."""
 
     def __init__(self) -> None:
         """Open the trunk; SourceError where it cannot be had."""
