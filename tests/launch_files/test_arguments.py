@@ -88,6 +88,8 @@ GOOD: dict[str, dict[str, str]] = {
 """What a launch file needs, so that one value alone is wrong."""
 WRONG_NAMES = {
     "rig": "no_such_robot",
+    "source": "no_such_selector",
+    "looks": "no_such_randomization",
     "robot": "no_such_robot",
     "task": "no_such_task",
     "mapping": "no_such_mapping",
@@ -177,7 +179,7 @@ def _bad_values(argument: Argument) -> Iterator[str]:
         case kinds.ServerAddress():
             yield from ("x", "localhost:8000", "ftp://host", "://", f"{argument.kind.schemes[0]}://host:99999")
             yield f"{argument.kind.schemes[0]}://"
-        case kinds.CanInterface():
+        case kinds.CanInterfaceName():
             yield from ("", "a b", "c" * 16, "can0:")
         case kinds.NotEmpty():
             yield from ("", "  ")

@@ -57,5 +57,5 @@ def test_the_selector_is_named_by_either(capfd: pytest.CaptureFixture[str]) -> N
         ArgumentError, match="source:=rules and selector:=events: name the selector once, by selector:="
     ):
         chosen(source="rules", selector="events")
-    with pytest.raises(RuntimeError, match="ruels"):
+    with pytest.raises(ArgumentError, match="source:=ruels: it is one of auto, learned, "):
         chosen(source="ruels")

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from kc_vla.arm.interface import ArmError, ArmState, require_target
-from kc_vla.arm.joint_intake import Felt, JointIntake
+from kc_vla.arm.joint_intake import JointIntake, MeasuredJoints
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.last_words import TOLD_TO_LET_GO
 from kc_vla.core.rig import Rig, Vector
@@ -193,7 +193,7 @@ class ForeignArm:
                 raise ArmError(trouble)
             time.sleep(_POLL_S)
 
-    def _missing(self, felt: Felt) -> str:
+    def _missing(self, felt: MeasuredJoints) -> str:
         if not np.isfinite(felt.age):
             return felt.refusal or self._intake.untold()
         if deaf := self._line.deaf():

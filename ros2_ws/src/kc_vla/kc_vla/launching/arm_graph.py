@@ -37,7 +37,7 @@ from kc_vla.launching.graph import (
 )
 from kc_vla.launching.kinds import (
     AnyText,
-    CanInterface,
+    CanInterfaceName,
     Checked,
     NotEmpty,
     Number,
@@ -229,7 +229,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
             description="options of the driver that replace those of the robot file, as '{address: 192.168.1.5}'",
         ),
         *robot_arguments(robot, description),
-        Argument("can", CanInterface(), default_value="can0", description="CAN interface, up at 1 Mbit/s"),
+        Argument("can", CanInterfaceName(), default_value="can0", description="CAN interface, up at 1 Mbit/s"),
         Argument(
             "cameras",
             NotEmpty(),
@@ -256,7 +256,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         script_argument(),
         Argument(
             "leader",
-            CanInterface(path=True),
+            CanInterfaceName(path=True),
             default_value="can1",
             description="CAN interface of the arm led by hand",
         ),

@@ -23,10 +23,9 @@ class _FormerArgument(Argument):
     """An argument that is read in place of another one, which is declared after it."""
 
     def __init__(self, name: str, today: Argument) -> None:
-        kind = today.kind
         super().__init__(
             name,
-            Checked(lambda value: value and kind.read(value)),
+            Checked(lambda value: value and _check(today, value)),
             default_value="",
             description=f"deprecated: it is called {today.name}",
         )
@@ -48,3 +47,10 @@ class _FormerArgument(Argument):
             raise ArgumentError(f"{both}: name the {today} once, by {today}:=")
         deprecated(f"{self.name}:={value} is called {today}:={value}")
         given[today] = value
+
+
+def _check(argument: Argument, value: str) -> None:
+    """Refuse what an argument cannot be. Raises: ValueError, or what its kind raises."""
+    if argument.choices and value not in argument.choices:
+        raise ValueError(f"it is one of {', '.join(argument.choices)}")
+    argument.kind.read(value)

@@ -20,7 +20,7 @@ from kc_vla.arm.emulator.frames import (
     GripperTarget,
     JointTarget,
     LimitQuery,
-    Mode,
+    ModeCommand,
     MotorPower,
     Move,
     Stop,
@@ -126,7 +126,7 @@ class EmulatedArm:
         match command:
             case Stop():
                 self._stop(command)
-            case Mode():
+            case ModeCommand():
                 if self.taught or self._stopped:
                     return ()
                 self._control, self._move, self._speed = command.control, command.move, command.speed
