@@ -21,8 +21,8 @@ from kc_vla.core.options import OptionError
 from kc_vla.core.rig import DriverChoice, RigError, load_rig
 from kc_vla.core.share import share
 from kc_vla.core.tables import TableError
-from kc_vla.machine.arm_drivers import look_at_arms
 from kc_vla.machine.finding import Level
+from kc_vla.machine.open_tables import look_at_table
 from kc_vla.ros.controller_parameters import ControllerParameters
 
 THERE = REST + np.array([0.2, 0.3, -0.2, 0.1, 0.0, 0.1])
@@ -147,8 +147,9 @@ def test_a_driver_that_cannot_be_had_is_told_of_in_one_line(others: None, driver
 
 
 def test_the_doctor_lists_the_drivers_and_each_that_is_broken(others: None) -> None:
-    good, broken = look_at_arms()
-    assert good.what == "piper, ros, fails (elsewhere), ideal (elsewhere)"
+    good, broken = look_at_table("arm drivers")
+    assert good.what == "of kc_vla: piper, ros, fails (elsewhere), ideal (elsewhere)"
+    assert good.facts["rows"] == {"piper": "kc_vla", "ros": "kc_vla", "fails": "elsewhere", "ideal": "elsewhere"}
     assert (broken.level, "'broken' of package 'elsewhere'" in broken.what) == (Level.WARN, True)
 
 
