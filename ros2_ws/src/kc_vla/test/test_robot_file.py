@@ -269,6 +269,82 @@ def test_a_limit_wider_than_that_of_the_urdf_is_said(
     ]
 
 
+@pytest.mark.parametrize(
+    ("of_joints", "changed", "line"),
+    [
+        (
+            {"joint5": {"upper": 0.1}},
+            {},
+            "home of joint 'joint5' is 0.5000 rad, outside of -1.2217 to 0.1000 rad: the arm cannot be parked there",
+        ),
+        (
+            {},
+            {"gripper": {"joint": "gripper", "width": 0.1}},
+            "width 0.1 m of the gripper differs from 0.07 m, the travel of gripper in the URDF, and counts",
+        ),
+        ({"joint5": {"upper": 0.4999}}, {"gripper": {"joint": "gripper", "width": 0.0705}}, ""),
+    ],
+)
+def test_what_an_arm_cannot_do_is_said_where_its_file_is_read(
+    tmp_path: Path,
+    of_joints: dict,
+    changed: dict,
+    line: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    load_rig(written(tmp_path, of_joints, **changed))
+    assert capfd.readouterr().err == (f"robot file: {line}\n" if line else "")
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in share("robots").glob("*.yaml")))
+def test_of_a_robot_that_comes_with_the_stack_there_is_nothing_to_say(
+    name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    load_rig(name)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_description_that_is_too_large_is_refused_in_a_line(tmp_path: Path) -> None:
+    file = arm(tmp_path)
+    urdf = tmp_path / "arm.urdf"
+    more = "".join(f'<joint name="more{k}"/>' for k in range(20_000))
+    urdf.write_text(urdf.read_text().replace("</robot>", f"{more}</robot>"))
+    with pytest.raises(RigError, match="it has 20006 joints, but at most 2000 joints can be read"):
+        load_rig(file)
+
+
+@pytest.mark.parametrize("zero", [3.1416, -3.141592653590])
+def test_an_older_zero_may_be_half_a_turn(tmp_path: Path, zero: float) -> None:
+    older = {"before": "S-V1.6-3", "zero": {"joint2": zero}}
+    assert load_rig(written(tmp_path, older=older)).older is not None
+
+
+@pytest.mark.parametrize("turn", [180.0, -180.0, 90.0])
+def test_an_older_zero_of_half_a_turn_is_converted(tmp_path: Path, turn: float) -> None:
+    content = yaml.safe_load((FORMER / "piper.yaml").read_text())
+    content["older"]["links"] = [list(row) for row in content["links"]]
+    content["older"]["links"][1][3] += turn
+    (tmp_path / "old.yaml").write_text(yaml.safe_dump(content))
+    convert(tmp_path / "old.yaml", tmp_path / "new.yaml")
+    former, new = load_rig(str(tmp_path / "old.yaml")), load_rig(str(tmp_path / "new.yaml"))
+    angles = np.linspace(former.limits.lowest, former.limits.highest, 5)
+    one, two = (Kinematics(each.links_of("S-V1.5-2")).flange(angles) for each in (former, new))
+    np.testing.assert_allclose(one, two, atol=1e-9)
+
+
+@pytest.mark.parametrize("misspelt", ["pipr", "ROS", "simulator"])
+def test_a_driver_that_there_is_not_is_refused_with_those_that_there_are(
+    tmp_path: Path, misspelt: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["robot", "show", written(tmp_path, driver={"type": misspelt})]) == 1
+    said = capfd.readouterr().err
+    assert f"robot 'piper': there is no driver '{misspelt}': the types are piper, ros" in said
+    assert "simulated" in said
+
+
 def test_options_that_a_driver_cannot_have_are_told_where_the_robot_is_shown(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,7 +45,7 @@ from kc_vla.core.views import DEFAULT_VIEWS, checked_views
 FOLDER = "robots"
 _CONTROL_RATE = 20
 _ROUNDED = 1e-3
-"""By which a limit is no wider than that of the URDF, rad or rad/s."""
+"""Difference that rounding in a file may cause, rad, rad/s or m."""
 
 
 class Key(NamedTuple):
@@ -111,7 +111,8 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
     tool = text_of(content.get("tool_frame", "tool"), "tool_frame")
     urdf = find_urdf(folder, content["urdf"])
     try:
-        links, described = arm_of(RobotTree(read_text(urdf, MOST_BYTES)), list(given), base, tool)
+        tree = RobotTree(read_text(urdf, MOST_BYTES))
+        links, described = arm_of(tree, list(given), base, tool)
     except OSError as error:
         raise ValueError(f"urdf {urdf} cannot be read: {error.strerror}") from error
     except DescriptionError as error:
@@ -122,6 +123,8 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
     check_keys(gripper, "gripper", {"width"}, {"width", "joint", "joints"})
     if both := [finger for finger in fingers if finger in given]:
         raise ValueError(f"the joint '{both[0]}' is one of the arm and of the gripper")
+    width = width_of(gripper["width"], "width")
+    _tell_other_width(width, fingers, tree)
     if driver.type == ROS and len(fingers) > 1:
         raise ValueError(f"a robot with the driver '{ROS}' has a gripper of one joint")
     older = content.get("older")
@@ -131,7 +134,7 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
         limits=limits,
         rest=home,
         gripper=fingers,
-        opening=width_of(gripper["width"], "width"),
+        opening=width,
         links=links,
         older=None if older is None else (_before(older), links.shifted(_zero(older, tuple(given)))),
         robot_type=text_of(content.get("robot_type", name), "robot_type"),
@@ -270,6 +273,18 @@ def _tell_wider(name: str, keys: Mapping[str, Any], described: Joint) -> None:
             )
 
 
+def _tell_other_width(width: float, fingers: Sequence[str], tree: RobotTree) -> None:
+    """Say where the gripper of the URDF opens to another width; nothing where the URDF does not tell all of it."""
+    known = {joint.name: joint for joint in tree.joints if joint.kind == "prismatic"}
+    limits = [known[name].limits[:2] for name in fingers if name in known]
+    travels = [upper - lower for lower, upper in limits if lower is not None and upper is not None]
+    if len(travels) == len(fingers) and abs(sum(travels) - width) > _ROUNDED:
+        say_once(
+            f"robot file: width {width:g} m of the gripper differs from {sum(travels):g} m, the travel of "
+            f"{', '.join(fingers)} in the URDF, and counts"
+        )
+
+
 def _driver(content: Any) -> DriverChoice:
     if not isinstance(content, Mapping) or not isinstance(content.get("type"), str):
         raise ValueError("driver must be a mapping with a type, such as {type: piper}")
@@ -289,7 +304,7 @@ def _zero(older: Mapping[str, Any], joints: tuple[str, ...]) -> Vector:
     zero = older["zero"]
     check_keys(zero, "older: zero", set(), set(joints))
     found = np.array([number(zero.get(name, 0.0), f"older: zero of joint '{name}'") for name in joints])
-    if (far := np.abs(found)).max() > math.pi:
+    if (far := np.abs(found)).max() > math.pi + _ROUNDED:
         raise RigError(f"older: zero of joint '{joints[int(far.argmax())]}' is more than half a turn: it is in rad")
     return found
 

@@ -25,7 +25,7 @@ class _FormerArgument(Argument):
     def __init__(self, name: str, today: Argument) -> None:
         super().__init__(
             name,
-            Checked(lambda value: value and _check(today, value)),
+            Checked(lambda value: _check(today, value), empty=True),
             default_value="",
             description=f"deprecated: it is called {today.name}",
         )
