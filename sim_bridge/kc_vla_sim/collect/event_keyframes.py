@@ -28,7 +28,7 @@ class WatchedEvents(Watcher):
             simulator: with an episode.
 
         Raises:
-            SourceError: the trunk is missing.
+            SourceError: the backbone is missing.
         """
         task = simulator.task
         assert task is not None

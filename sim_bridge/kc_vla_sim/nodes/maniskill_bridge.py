@@ -105,7 +105,7 @@ class ManiskillBridgeNode(StackNode):
             self.every(PERIOD_NS / 1e9, self._step_realtime)
 
     def stop(self) -> None:
-        """Let go of the environment."""
+        """Release the environment."""
         self._simulator.close()
 
     def details(self) -> dict[str, object]:
@@ -260,7 +260,7 @@ class ManiskillBridgeNode(StackNode):
         self.statistics.add("publish", time.monotonic() - self._shown_at)
 
     def _watch(self) -> None:
-        """Show a frame again that somebody has not answered, say who, and end the episode if nobody ever does."""
+        """Publish a frame again that a node has not answered, log which node, and end the episode if it never does."""
         if self._status is None or self._frame is None:
             return
         if not self._lockstep and not self._frame.done and self._settled >= 0:

@@ -1,4 +1,4 @@
-"""An arm that a driver of others moves: fed by its joint states, told positions. The line to it is handed in."""
+"""The arm that a third-party driver moves: it takes that driver's joint states, and sends positions over a line."""
 
 from __future__ import annotations
 

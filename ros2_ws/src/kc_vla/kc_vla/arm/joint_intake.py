@@ -1,4 +1,4 @@
-"""Joint states of a driver of others: taken in by name, whole or in parts, and only where they can be true."""
+"""Joint states of a third-party driver: taken in by name, whole or in parts, and only where they can be true."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Wiring:
         options: of the driver, by name.
         offsets: of its joints, where they were calibrated.
         patience: s that an arm which is not there yet is waited for.
-        simulated_time: a driver of others stamps by the clock of a simulator.
+        simulated_time: a third-party driver stamps by the clock of a simulator.
     """
 
     driver: str

@@ -113,7 +113,7 @@ def option(
 
 @dataclass(frozen=True)
 class NoOptions:
-    """Of a row that has none."""
+    """The options of a row that has none."""
 
 
 def rules_of(kind: type[Any]) -> tuple[OptionRule, ...]:

@@ -1,4 +1,4 @@
-"""Which transforms are to be told when: the moving ones at each joint state, the standing ones when they change."""
+"""The transforms to publish: the moving ones at each joint state, the static ones when they change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MovingTransforms:
     def take(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> list[Placed]:
         """Return the transforms of a joint state (rad, m); none where it is too soon, known already, or late.
 
-        A link of whose joint it says nothing is left out: what is not known is not told.
+        A link whose joint it does not name is left out.
         """
         last = self._last_ns
         if last is not None and last - _SET_BACK_NS < stamp_ns < last + self._period_ns:

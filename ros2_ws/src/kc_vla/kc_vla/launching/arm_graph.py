@@ -154,7 +154,7 @@ def cameras(context: LaunchContext) -> list[Node]:
 
 
 def told_transforms(context: LaunchContext) -> list[Any]:
-    """Start what tells where links and cameras are; of the links where no driver of others does."""
+    """Start the node that publishes where links and cameras are; of the links, where no third-party driver does."""
     rig, file = (chosen(context, name) for name in ("robot", "cameras"))
     driven = _kind(context) == ROS
     return transforms(context, hand_eye_files(Path(file).expanduser(), load_rig(rig)), driven=driven)

@@ -80,7 +80,7 @@ def transforms(context: LaunchContext, hand_eye: str = "", driven: bool = False)
     Args:
         context: of the launch.
         hand_eye: files with the cameras' places, as its parameter has them.
-        driven: a driver of others moves the robot.
+        driven: a third-party driver moves the robot.
     """
     wanted = LaunchConfiguration("transforms").perform(context)
     if wanted == "none":
@@ -110,7 +110,7 @@ MEMORIES = {
     "long": ("long_term_memory",),
     "both": ("short_term_memory", "long_term_memory"),
 }
-"""Of each value of `memory:=`, the nodes."""
+"""The nodes of each value of `memory:=`."""
 
 
 def memory_arguments(map_id: str) -> tuple[Argument, ...]:

@@ -1,4 +1,4 @@
-"""All looks at the machine, in the order in which they are told."""
+"""All checks of the machine, in the order of the report."""
 
 from __future__ import annotations
 

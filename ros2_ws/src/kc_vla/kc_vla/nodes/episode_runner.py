@@ -44,7 +44,7 @@ HEARD = (
     topics.POLICY_CHUNK,
     topics.ARM_COMMAND,
 )
-"""Said once, from the first frame on, as pictures are: an episode does not begin before all who listen would hear."""
+"""Said once, from the first frame on, as images are: an episode does not begin before all who listen would hear."""
 
 
 @dataclass(frozen=True)

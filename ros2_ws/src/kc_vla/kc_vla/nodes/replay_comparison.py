@@ -1,7 +1,7 @@
 """Node `replay_comparison`: lets a bag be played to the live nodes as their cameras, and compares what they make of it.
 
-It takes the place of whoever announces episodes and asks for chunks, at the moments at which they were asked for in the
-recording, and tells the difference at the end.
+It takes the place of the node that announces episodes and requests chunks, at the times of the requests in the
+recording, and reports the difference at the end.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
 JUDGED = "as a person judged"
-"""The one stage of an episode that somebody called a success or a failure."""
+"""The one stage of an episode that a person called a success or a failure."""
 _POLL_S = 0.1
 _ACKNOWLEDGED_S = 1.0
 """So long the others may take to hear the end of the episode before this node goes."""
@@ -39,7 +39,7 @@ _NOTICE_NS = 500_000_000
 _OFFERED = {"keyframe_selector": topics.KEYFRAME_SCORE}
 _SERVED = {"keyframe_buffer": topics.GET_KEYFRAMES, "policy_server": topics.PREDICT_CHUNK}
 _SAID_ONCE = (topics.KEYFRAME_SCORE, topics.KEYFRAME_EVENT, topics.POLICY_CHUNK, topics.ARM_COMMAND)
-"""From the first frame on: whoever listens must have been found by then."""
+"""Topics that must have found their subscribers before the first frame."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Node `transforms`: the robot's description, and on /tf and /tf_static where each of its links and its cameras is.
 
-A link whose joint nobody tells of has no transform, and none is told twice: what viewers show is never older than its
+A link whose joint no message names has no transform. None is published twice: what viewers show is never older than its
 stamp.
 """
 

@@ -1,4 +1,4 @@
-"""A learned policy: kept keyframes, what is seen and felt now, and the instruction, to a chunk of actions."""
+"""A learned policy: from keyframes, the current observation and the instruction to a chunk of actions."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ from kc_vla.policy.interface import PolicyError, PolicyInput, UnfitPolicyError
 from kc_vla.policy.options import LerobotOptions
 
 _SAME_SHAPE = 0.02
-"""How far the shape of a picture may be from the one that was learnt, as a part of it."""
+"""How far the shape of an image may be from the one that the policy was trained on, as a share of it."""
 
 
 class LerobotBackend:
-    """Runs an exported ACT policy. What the task is, it has learned: it is not told the instruction."""
+    """Runs an exported ACT policy. The instruction is no input: the policy has learned one task."""
 
     name = "lerobot"
     needs_keyframes = False

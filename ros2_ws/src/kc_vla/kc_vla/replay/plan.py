@@ -25,10 +25,10 @@ from kc_vla.policy.takeover import PEOPLE
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 
 FELT = ("/joint_states", "/tool_pose")
-"""What an observation needs beside pictures."""
+"""What an observation needs beside images."""
 AUTO = "auto"
 _PACKED = "/compressed"
-"""End of a topic of compressed pictures; the player publishes them as raw ones."""
+"""End of a topic of compressed images; the player publishes them as raw ones."""
 SCORES = "/keyframes/score"
 _ORACLE = "oracle"
 

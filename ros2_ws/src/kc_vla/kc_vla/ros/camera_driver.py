@@ -1,4 +1,4 @@
-"""A camera that a driver of others runs: its images in any encoding, its calibration, its depth, on our topics."""
+"""A camera that a third-party driver runs: its images in any encoding, its calibration, its depth, on our topics."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class CameraDriver:
             wanted: its parameters.
             on_picture: takes pixels (H, W, 3) uint8 RGB, the driver's stamp in ns, and the calibration that it tells;
                 a `BadMessageError` refuses them.
-            on_lost: told, with the reason, when images or depth do not come.
-            on_back: told when both do again.
+            on_lost: called, with the reason, when images or depth do not come.
+            on_back: called when both do again.
 
         Raises:
             StartError: a topic that cannot be one of a driver.

@@ -97,7 +97,7 @@ class ControlAuthority:
         return 0 if self._take_over is None else self._take_over.turn
 
     def require(self, turn: int) -> None:
-        """Raise OutdatedError where somebody else drives than in that turn."""
+        """Raise OutdatedError where another client drives than in that turn."""
         if turn != self.turn:
             raise OutdatedError("somebody else drives by now")
 

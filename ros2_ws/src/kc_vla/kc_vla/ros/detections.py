@@ -81,8 +81,9 @@ class DetectionFeed:
         Args:
             node: that is starting.
             work: does the jobs.
-            job_of: makes the job of a message, on the node's thread; a StackError refuses it, and is told as a problem.
-            done: is told what came of it, there too.
+            job_of: makes the job of a message, on the node's thread; a StackError that refuses it is reported as a
+                problem.
+            done: called with the result, on the node's thread too.
             room: messages that wait; the oldest goes.
             period_s: between two of them, s; 0: as they come.
         """

@@ -152,7 +152,7 @@ def _rows(bag: Path, episode: RecordedEpisode, interventions: bool) -> EpisodeRo
 def _unfelt(stamps: Sequence[int], felt: MeasuredState) -> set[int]:
     """Return the frames before and after everything that the robot measured: a recorder may hear a camera first.
 
-    None where hardly a frame is left: what is missing is told then.
+    None where hardly a frame is left: then the error lists what is missing.
     """
     known = [samples.stamps for samples in (felt.positions, felt.tool_pose) if samples is not None]
     first = max((int(times[0]) for times in known), default=0) - _NEAR_NS

@@ -1,4 +1,4 @@
-"""What a robot felt in an episode, out of its bag, at the times of the frames."""
+"""The measured state of a robot in an episode, from its bag, at the stamps of the frames."""
 
 from __future__ import annotations
 
