@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from kc_vla.core.deprecation import deprecated
 from kc_vla.core.options import NoOptions, option
 from kc_vla.core.rig import Rig
 from kc_vla.core.tables import OpenTable
@@ -28,12 +29,18 @@ class SimulatorContext:
     """What every simulator is made with.
 
     Attributes:
-        rig: the robot to play, of which the views count.
+        robot: the robot to play, of which the views count.
         image_size: pixels, width and height of every camera.
     """
 
-    rig: Rig = RIG
+    robot: Rig = RIG
     image_size: int = 256
+
+    @property
+    def rig(self) -> Rig:
+        """Return the robot by its former name, which is read for one more version."""
+        deprecated("the attribute rig of a SimulatorContext is called robot")
+        return self.robot
 
 
 @dataclass(frozen=True)
@@ -67,11 +74,11 @@ def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulati
     choose_renderer(options.renderer)  # first: what is missing is reported without a wait
     from kc_vla_sim.simulator import VIEWS, Simulator  # takes seconds to import
 
-    if context.rig.views != VIEWS:
-        there, asked = ", ".join(VIEWS), ", ".join(context.rig.views)
+    if context.robot.views != VIEWS:
+        there, asked = ", ".join(VIEWS), ", ".join(context.robot.views)
         raise SimulationError(
-            f"the simulator maniskill has the views {there}, the rig '{context.rig.name}' has {asked}: "
-            "name a rig with those, or play with simulator:=toy"
+            f"the simulator maniskill has the views {there}, the robot '{context.robot.name}' has {asked}: "
+            "name a robot with those, or play with simulator:=toy"
         )
     return Simulator(context.image_size, options.renderer, variant=options.variant, looks=options.visual_randomization)
 
@@ -79,7 +86,7 @@ def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulati
 def _toy(context: SimulatorContext, options: NoOptions) -> Simulation:
     from kc_vla_sim.toy import ToySimulator
 
-    return ToySimulator(context.image_size, context.rig.cameras)
+    return ToySimulator(context.image_size, context.robot.cameras)
 
 
 MANISKILL = SimulatorKind("the memory tasks, in ManiSkill", ManiskillOptions, _maniskill)

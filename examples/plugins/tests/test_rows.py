@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from plugin import install
 
+from kc_vla.arm.wiring import Wiring
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.keyframes.joining import Start
@@ -114,3 +115,15 @@ def test_a_broken_package_hides_no_row(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(SimulationError, match=why):
         open_simulator("broken", SimulatorContext())
     assert open_backend("still", PolicyContext(RIG, 16)).name == "still"
+
+
+def test_the_robot_of_a_context_is_read_by_its_former_name(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    for context in (PolicyContext(RIG, 16), SimulatorContext(RIG), Wiring("piper", RIG)):
+        assert context.robot is context.rig is RIG
+    assert capfd.readouterr().err.splitlines() == [
+        f"deprecated: the attribute rig of a {kind} is called robot"
+        for kind in ("PolicyContext", "SimulatorContext", "Wiring")
+    ]

@@ -62,7 +62,7 @@ class Ideal:
 def bad(wiring, options):
     raise KeyError("libvendor")
 
-IDEAL = ArmKind("an ideal arm", Options, lambda wiring, options: Ideal(wiring.rig, options),
+IDEAL = ArmKind("an ideal arm", Options, lambda wiring, options: Ideal(wiring.robot, options),
                 lambda rig, options: f"ideal-{options.desk}", lambda rig, options: Timing(command_rate=50.0))
 FAILS = ArmKind("fails", Options, bad, lambda rig, options: "fails")
 """
@@ -168,7 +168,7 @@ def test_a_robot_file_names_its_driver_with_options(tmp_path: Path, others: None
     values = ControllerParameters(arm="ideal", robot=str(file), driver="{desk: right}")
     assert values.chosen_arm().identity == "ideal-right"
     chosen = values.chosen_arm()
-    assert values.servo_settings(chosen.rig, chosen.timing).command_every == 4
+    assert values.servo_settings(chosen.robot, chosen.timing).command_every == 4
     with pytest.raises(
         OptionError, match=r"driver 'ideal' of robot '.*': there is no option 'dseck': did you mean 'desk'"
     ):

@@ -147,7 +147,7 @@ class JointIntake:
         ours = [name for name in names if name in self._columns]
         if not ours:
             told = ", ".join(names)[:_MOST_TOLD] or "none"
-            return f"joint states on {topic} name {told}, and the rig's interface {', '.join(self._columns)}"
+            return f"joint states on {topic} name {told}, and the robot's interface {', '.join(self._columns)}"
         if len(set(ours)) < len(ours):
             return f"joint states on {topic} name a joint twice"
         for name, position in zip(names, positions, strict=True):
@@ -186,7 +186,7 @@ class JointIntake:
                 low, told, high = np.degrees([lowest, angle, highest])
                 return (
                     f"'{name}' is told to be at {told:.0f} degrees, outside of its {low:.0f} to {high:.0f}: "
-                    "move it back, or mend limits and units in the rig"
+                    "move it back, or correct limits and units in the robot file"
                 )
             passed = at - self._at[joint]
             leap = abs(angle - self._values[joint] * unit)

@@ -73,44 +73,44 @@ class ChosenArm:
     Attributes:
         name: of the driver.
         kind: its row.
-        rig: the robot.
+        robot: the robot.
         options: an instance of the row's options.
     """
 
     name: str
     kind: ArmKind[Any]
-    rig: Rig
+    robot: Rig
     options: Any
 
     @property
     def identity(self) -> str:
         """Name of the arm on this machine."""
-        return self.kind.identity(self.rig, self.options)
+        return self.kind.identity(self.robot, self.options)
 
     @property
     def claim(self) -> str:
         """What one controller at a time may have."""
-        return (self.kind.claim or self.kind.identity)(self.rig, self.options)
+        return (self.kind.claim or self.kind.identity)(self.robot, self.options)
 
     @property
     def timing(self) -> Timing:
         """How fast the arm takes set-points and reports."""
-        return self.kind.timing(self.rig, self.options)
+        return self.kind.timing(self.robot, self.options)
 
 
-def choose_arm(name: str, rig: Rig, given: Mapping[str, Any] | None = None) -> ChosenArm:
+def choose_arm(name: str, robot: Rig, given: Mapping[str, Any] | None = None) -> ChosenArm:
     """Return the driver of that name for a robot.
 
     Args:
         name: name of the driver.
-        rig: the robot. The options of its file count if the file names this driver.
+        robot: the robot. The options of its file count if the file names this driver.
         given: options that replace those of the file.
 
     Raises:
         TableError: There is no such driver, or its package cannot be loaded.
         OptionError: It cannot have these options.
     """
-    where, of_file = f"driver '{name}' of robot '{rig.name}'", rig.driver.options
-    if rig.driver.type != name:
-        where, of_file = f"{where}, whose file has the driver '{rig.driver.type}'", {}
-    return ChosenArm(name, ARMS.get(name), rig, ARMS.options_of(name, {**of_file, **(given or {})}, where=where))
+    where, of_file = f"driver '{name}' of robot '{robot.name}'", robot.driver.options
+    if robot.driver.type != name:
+        where, of_file = f"{where}, whose file has the driver '{robot.driver.type}'", {}
+    return ChosenArm(name, ARMS.get(name), robot, ARMS.options_of(name, {**of_file, **(given or {})}, where=where))

@@ -63,7 +63,7 @@ class ArmSession:
             stopped: whether an emergency stop is set: the arm is not enabled then, and not resumed.
             say: what a person has to know.
         """
-        self.rig, self.stopped, self.say = wiring.rig, stopped, say
+        self.rig, self.stopped, self.say = wiring.robot, stopped, say
         self.arm: Handshake | None = None
         self.told: Told | None = None
         self.ready = False

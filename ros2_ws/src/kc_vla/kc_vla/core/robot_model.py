@@ -78,7 +78,7 @@ class Rig:
     """An arm of N joints with a gripper of G joints.
 
     Attributes:
-        name: of the rig.
+        name: name of the robot.
         joints: their names.
         limits: of the joints.
         rest: how the arm lies by itself without power (N,), rad.
@@ -159,7 +159,7 @@ class Rig:
             RigError: it has none, or the firmware, which they depend on, is not understood.
         """
         if self.links is None:
-            raise RigError(f"the rig '{self.name}' has no links: it cannot be driven as an arm of joints")
+            raise RigError(f"the robot '{self.name}' has no links: it cannot be driven as an arm of joints")
         if self.older is None or not firmware:
             return self.links
         return self.links if firmware_version(firmware) >= self.older[0] else self.older[1]

@@ -95,20 +95,20 @@ def robot_places(rig: Rig, tree: RobotTree, base: str) -> list[Placed]:
 
 
 def camera_places(rig: Rig, cameras: Mapping[str, MountedCamera]) -> list[Placed]:
-    """Return where the rig's cameras are, as their calibration has it: on the tool frame, or in the base frame.
+    """Return where the robot's cameras are, as their calibration has it: on the tool frame, or in the base frame.
 
     Args:
         rig: the robot.
         cameras: by the name of the file, for what is said.
 
     Raises:
-        DescriptionError: one is of a frame that the rig has not, or two are of the same.
+        DescriptionError: one is of a frame that the robot has not, or two are of the same.
     """
     placed: dict[str, Placed] = {}
     for file, camera in cameras.items():
         if camera.frame not in rig.cameras.values():
             raise DescriptionError(
-                f"{file} places the frame '{camera.frame}': the cameras of the rig '{rig.name}' have "
+                f"{file} places the frame '{camera.frame}': the cameras of the robot '{rig.name}' have "
                 f"{', '.join(rig.cameras.values())}; set tracking_base_frame in it to one of these"
             )
         if camera.frame in placed:

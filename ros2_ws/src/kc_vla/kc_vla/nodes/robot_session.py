@@ -50,7 +50,7 @@ class SessionParameters(RobotParameters):
     task: str = parameter("counting", "what the keyframes are: a name in the task table, or with an instruction any")
     robot: str = parameter("piper", "the robot: a name of robots/, or its YAML file", former="rig")
     frame_rate: float = parameter(
-        0.0, "control steps per second, that of the cameras; 0: as the rig has it", low=0.0, high=200.0
+        0.0, "control steps per second, that of the cameras; 0: as the robot file has it", low=0.0, high=200.0
     )
     duration: float = parameter(0.0, "s after which the episode ends; 0: with the service episode/end", low=0.0)
     recorded: bool = parameter(False, "a recorder belongs to the graph: it is waited for, also where it starts last")

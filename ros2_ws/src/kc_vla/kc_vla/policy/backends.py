@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from kc_vla.core.choice import LaunchChoice
+from kc_vla.core.deprecation import deprecated
 from kc_vla.core.rig import Rig
 from kc_vla.core.tables import OpenTable
 from kc_vla.policy.interface import Backend, PolicyError
@@ -23,17 +24,23 @@ class PolicyContext:
     """What every policy is made with.
 
     Attributes:
-        rig: the robot.
+        robot: the robot.
         horizon: actions in a chunk.
         listen: `listen(stream, offer)` has `offer` called with what comes on a stream, on the node's thread: "leader"
             with the positions of the leader's joints and gripper, "joy" with the axes and the buttons.
         measured: takes a stage of an answer and how long it took, s; from any thread.
     """
 
-    rig: Rig
+    robot: Rig
     horizon: int
     listen: Callable[[str, Callable[..., None]], None] = lambda stream, offer: None
     measured: Callable[[str, float], None] = lambda stage, seconds: None
+
+    @property
+    def rig(self) -> Rig:
+        """Return the robot by its former name, which is read for one more version."""
+        deprecated("the attribute rig of a PolicyContext is called robot")
+        return self.robot
 
 
 @dataclass(frozen=True)

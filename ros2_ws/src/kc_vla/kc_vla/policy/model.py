@@ -27,7 +27,7 @@ class PolicyModel:
         image_size: S, px.
         slots: keyframes that it attends to at most, or tokens that stand for all of them.
         horizon: actions of a chunk.
-        robot: the rig that it moves.
+        robot: the robot that it moves.
         action: kind of its actions.
         views: V, that it looks at, in order.
         instructions: that it knows, in the order of its embeddings.

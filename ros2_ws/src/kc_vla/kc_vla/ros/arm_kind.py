@@ -14,8 +14,8 @@ from kc_vla.core.robot_interface import RosOptions
 def _make(wiring: Wiring, options: RosOptions) -> ArmDriver:
     from kc_vla.ros.arm_line import RosLine
 
-    interface = options.interface(wiring.rig.joints)
-    return ForeignArm(wiring.rig, interface, RosLine(interface, wiring.simulated_time))
+    interface = options.interface(wiring.robot.joints)
+    return ForeignArm(wiring.robot, interface, RosLine(interface, wiring.simulated_time))
 
 
 ROS = ArmKind(

@@ -149,12 +149,12 @@ class CameraDriver:
             self._depths.publish(message)
 
     def _see_frame(self, frame_id: str) -> None:
-        """Publish images in the frame that the rig names; log once that the driver calls it otherwise."""
+        """Publish images in the frame that the robot file names; log once that the driver calls it otherwise."""
         if frame_id == self._frame:
             return
         self._frame, ours = frame_id, self._wanted.frame_id
         if frame_id and frame_id != ours:
             self._node.get_logger().warning(
-                f"the driver calls its frame '{frame_id}' and the rig '{ours}': pictures are published in '{ours}'; "
-                "name the driver's under 'cameras' of the rig if poses between the two are looked up"
+                f"the driver calls its frame '{frame_id}' and the robot '{ours}': pictures are published in '{ours}'; "
+                "name the driver's under 'cameras' of the robot file if poses between the two are looked up"
             )

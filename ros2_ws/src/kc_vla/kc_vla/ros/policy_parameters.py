@@ -39,7 +39,7 @@ class PolicyParameters(RobotParameters):
     dialect: str = parameter("auto", "of the backend `groot`", choices=DIALECTS)
     token: str = parameter("", f"that the server wants; empty: that of the environment's {TOKEN}")
     mapping: str = parameter(
-        "", "what the server calls what the robot sees, feels and does; empty: as comes with the rig"
+        "", "what the server calls what the robot sees, feels and does; empty: as comes with the robot"
     )
     options: str = parameter(
         "", "options of the backend that have no parameter here, as those of another package, e.g. '{rate: 5.0}'"

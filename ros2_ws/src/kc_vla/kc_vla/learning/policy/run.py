@@ -45,7 +45,7 @@ class PolicyRun(TrainingRun):
 
     @property
     def robot(self) -> str:
-        """Return the rig of the robot that it moves."""
+        """Return the name of the robot that it moves."""
         return str(self.data["robot"])
 
     @property

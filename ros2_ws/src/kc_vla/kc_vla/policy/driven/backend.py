@@ -90,4 +90,4 @@ def open_driven(context: PolicyContext, options: ExternalOptions) -> ExternalBac
     """
     if not options.socket:
         raise PolicyError("policy:=driven needs socket:=, the path of a Unix socket at which a program drives")
-    return ExternalBackend(context.rig, options.socket)
+    return ExternalBackend(context.robot, options.socket)
