@@ -20,7 +20,6 @@ from kc_vla.machine.commands import CommandError, answer_of
 from kc_vla.machine.doctor import Patient, examine, looks
 from kc_vla.machine.finding import Finding, Level, from_json, last_line, worst
 from kc_vla.machine.isolated_checks import look_apart
-from kc_vla.machine.open_tables import TABLES, look_at_table
 
 GOOD = Finding("good", Level.OK, "is well", facts={"n": 1})
 
@@ -47,30 +46,6 @@ def disk(free: int, size: int = 1 << 40) -> SimpleNamespace:
 
 def test_a_finding_goes_through_json_unchanged():
     assert from_json(json.loads(json.dumps(GOOD.as_json()))) == GOOD
-
-
-@pytest.mark.parametrize(
-    ("name", "package", "row"),
-    [
-        ("arm drivers", "kc_vla", "piper"),
-        ("policies", "kc_vla", "learned"),
-        ("selectors", "kc_vla", "rules"),
-        ("replacement", "kc_vla", "w-tinylfu"),
-        ("simulators", "kc_vla_sim", "toy"),
-    ],
-)
-def test_the_rows_of_each_open_table_are_listed_with_their_package(name, package, row):
-    (found,) = look_at_table(name)
-    assert (found.name, found.level, found.facts["rows"][row]) == (name, Level.OK, package)
-    assert found.what.startswith(f"of {package}: ")
-    assert row in found.what
-    assert name in looks(Patient())
-
-
-def test_a_table_whose_package_is_not_there_is_said_to_be_so(monkeypatch):
-    monkeypatch.setitem(TABLES, "simulators", "no_such_package.simulators:SIMULATORS")
-    (found,) = look_at_table("simulators")
-    assert (found.level, found.what) == (Level.OK, "the package no_such_package is not installed")
 
 
 def test_the_worst_counts_and_the_last_line_says_how_many():
