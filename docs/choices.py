@@ -40,12 +40,18 @@ def _meaning(rule: OptionRule) -> str:
     return f"{rule.meaning} ({rule.allowed})" if rule.allowed else rule.meaning
 
 
+def _default(rule: OptionRule) -> str:
+    if rule.default is None:
+        return "must be there"
+    return f"`{rule.default}`" if type(rule.default) in (bool, int, float, str) and rule.default != "" else "none"
+
+
 def brief_table(heads: str, rows: OpenTable[Any]) -> str:
     """The rows that come with the stack, each with its options, as Markdown."""
     lines = [heads, "| --- | --- | --- |"]
     for each in rows.rows():
         if each.package == "kc_vla" and (row := each.row) is not None:
-            options = [f"`{rule.name}`: {_meaning(rule)} (`{rule.default}`)" for rule in rules_of(row.options)]
+            options = [f"`{rule.name}`: {_meaning(rule)} ({_default(rule)})" for rule in rules_of(row.options)]
             lines.append(f"| `{each.name}` | {row.meaning} | {'; '.join(options) or 'none'} |")
     return "\n".join(lines) + "\n"
 
@@ -54,7 +60,7 @@ def with_choices(page: str) -> str:
     """The page with the tables as they are."""
     before, _, rest = page.partition(_BEGIN)
     tables = (
-        table("source", SELECTORS),
+        table("selector", SELECTORS),
         table("policy", BACKENDS),
         brief_table("| `arm:=` | what it moves | options of `driver` |", ARMS),
         brief_table("| `simulator:=` | what it simulates | options |", SIMULATORS),

@@ -18,6 +18,7 @@ from kc_vla.launching.graph import (
     memories,
     memory_arguments,
     node,
+    output_argument,
     replayed_bag_argument,
     state_folder,
     text,
@@ -25,7 +26,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.kinds import Checked, NewPath, Number, OneOf
+from kc_vla.launching.kinds import Checked, Number, OneOf
 from kc_vla.launching.parameters import parameter_arguments
 from kc_vla.launching.policies import (
     check_options,
@@ -35,10 +36,11 @@ from kc_vla.launching.policies import (
     policy_model_arguments,
     policy_server,
     policy_server_arguments,
+    selector_argument,
     socket_argument,
-    source_argument,
     takeover_argument,
 )
+from kc_vla.launching.renamed import renamed
 from kc_vla.launching.robot import robot_arguments
 from kc_vla.launching.selector import check_selector, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
@@ -52,7 +54,7 @@ def check_task(name: str) -> None:
 
 def controller(context: LaunchContext) -> list:
     """Start the arm's controller."""
-    own = {"state_folder": state_folder(), **texts(mode="mode", rig="robot")}
+    own = {"state_folder": state_folder(), **texts(mode="mode", robot="robot")}
     return [node("arm_controller", own, files=execution(context), **AGAIN)]
 
 
@@ -98,25 +100,23 @@ def generate_launch_description() -> LaunchDescription:
                 default_value="standard",
                 description="ranges of what chance decides in the task",
             ),
-            Argument(
+            *renamed(
                 "looks",
-                OneOf(("standard", "varied")),
-                default_value="standard",
-                description="one room for all episodes, or each episode its own",
+                Argument(
+                    "visual_randomization",
+                    OneOf(("standard", "varied")),
+                    default_value="standard",
+                    description="one room for all episodes, or each episode its own",
+                ),
             ),
-            Argument(
-                "output",
-                NewPath("folder"),
-                default_value="runs",
-                description="folder for bags, videos and summaries",
-            ),
+            output_argument("bags, videos and summaries"),
             Argument(
                 "mode",
                 OneOf(("lockstep", "realtime")),
                 default_value="lockstep",
                 description="lockstep: the simulator waits for the stack; realtime: it does not",
             ),
-            source_argument("maniskill"),
+            *selector_argument("maniskill"),
             *model_arguments(),
             policy_argument("maniskill", "learned"),
             takeover_argument("joy"),
@@ -154,18 +154,19 @@ def generate_launch_description() -> LaunchDescription:
                 "maniskill_bridge",
                 {
                     "image_size": argument("image_size"),
-                    **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant", looks="looks"),
+                    **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant"),
+                    **texts(visual_randomization="visual_randomization"),
                     **texts(options="simulator_options"),
-                    **texts(rig="robot"),
+                    **texts(robot="robot"),
                 },
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
             selector(),
-            node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="robot")}, **AGAIN),
+            node("keyframe_buffer", {"state_folder": state_folder(), **texts(robot="robot")}, **AGAIN),
             policy_server(("takeover", "bag", "socket"), backend=text(argument("policy"))),
             OpaqueFunction(function=controller),
-            node("recorder", texts(output_folder="output", rig="robot"), sigterm_timeout=CLOSE_S, **AGAIN),
+            node("recorder", texts(output_folder="output", robot="robot"), sigterm_timeout=CLOSE_S, **AGAIN),
             OpaqueFunction(function=transforms),
             memories(),
             *viewers("simulated"),
@@ -174,7 +175,7 @@ def generate_launch_description() -> LaunchDescription:
                 {
                     "seed": argument("seed"),
                     "episodes": argument("episodes"),
-                    **texts(task="task", output_folder="output", report="report", rig="robot"),
+                    **texts(task="task", output_folder="output", report="report", robot="robot"),
                 },
                 on_exit=end_with,
             ),

@@ -8,15 +8,25 @@ import subprocess
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import LogInfo, OpaqueFunction, SetLaunchConfiguration
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
-from launch_ros.substitutions import ExecutableInPackage, FindPackageShare
+from launch_ros.substitutions import ExecutableInPackage
 
 from kc_vla.core.rig import load_rig
 from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.endings import end_if_it_cannot_start, end_with, last_word
-from kc_vla.launching.graph import AGAIN, memories, memory_arguments, node, text, texts, transforms, transforms_argument
-from kc_vla.launching.kinds import ExistingPath, NewPath, Number
+from kc_vla.launching.graph import (
+    AGAIN,
+    memories,
+    memory_arguments,
+    node,
+    output_argument,
+    text,
+    texts,
+    transforms,
+    transforms_argument,
+)
+from kc_vla.launching.kinds import ExistingPath, Number
 from kc_vla.launching.namespace import InStack
 from kc_vla.launching.parameters import SHIPPED_PARAMETERS, parameters_of, params_argument
 from kc_vla.launching.policies import (
@@ -24,13 +34,14 @@ from kc_vla.launching.policies import (
     policy_model_arguments,
     policy_server,
     policy_server_arguments,
-    source_argument,
+    script_argument,
+    selector_argument,
 )
 from kc_vla.launching.robot import robot_arguments
-from kc_vla.launching.selector import KeyframeSource, model_arguments, selector
+from kc_vla.launching.selector import ChosenSelector, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
-_PLANNED = ("source", "policy", "robot", "output")
+_PLANNED = ("selector", "policy", "robot", "output")
 
 
 def plan(context: LaunchContext) -> dict:
@@ -73,24 +84,24 @@ def replay(context: LaunchContext) -> list:
     }
     comparison = {"bag": bag, "folder": text(folder), "policy": policy, "notes": text("\n".join(planned["notes"]))}
     rate = LaunchConfiguration("rate")
-    actions.append(SetLaunchConfiguration("robot", planned["rig"]))
+    actions.append(SetLaunchConfiguration("robot", planned["robot"]))
     actions.append(SetLaunchConfiguration("policy", planned["moved_by"]))  # by this the selector is chosen
-    actions.append(SetLaunchConfiguration("source", KeyframeSource()))
+    actions.append(SetLaunchConfiguration("selector", ChosenSelector()))
     actions += [
         *viewers(),
         selector(),
-        node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(rig="robot")}, **AGAIN),
+        node("keyframe_buffer", {"state_folder": text(f"{folder}/state"), **texts(robot="robot")}, **AGAIN),
         node(
             "bag_player",
             {**player, "rate": rate},
             remapped=[
-                ("/keyframes/score", "oracle/score"),  # played for source:=oracle alone
+                ("/keyframes/score", "oracle/score"),  # played for selector:=oracle alone
                 ("/tf_static", "camera_places"),  # the links are told anew, of what is played
                 *((topic, InStack(topic.lstrip("/"))) for topic in planned["topics"]),
             ],
             on_exit=end_if_it_cannot_start,
         ),
-        node("replay_comparison", {**comparison, "rate": rate, **texts(source="source")}, on_exit=end_with),
+        node("replay_comparison", {**comparison, "rate": rate, **texts(selector="selector")}, on_exit=end_with),
     ]
     actions += [*transforms(context), memories()]
     if policy != "none":
@@ -100,14 +111,13 @@ def replay(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the graph."""
-    script = PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", "params", "piper_script.yaml"])
     return LaunchDescription(
         [
             Argument("bag", ExistingPath(needed=True), description="recorded episode: a bag folder, or a file of one"),
             Argument(
                 "rate", Number(0.01, 100.0), default_value="1.0", description="times as fast as the cameras saw it"
             ),
-            source_argument("replay"),
+            *selector_argument("replay"),
             *model_arguments(),
             policy_argument(
                 "replay", "auto", {"auto": "as the bag was recorded, if it can be asked", "none": "nothing"}
@@ -117,18 +127,8 @@ def generate_launch_description() -> LaunchDescription:
             *robot_arguments(
                 "auto", "the robot, as for robot.launch.py; auto: the simulated one, or the Piper", check_robot
             ),
-            Argument(
-                "script",
-                ExistingPath("file", needed=True),
-                default_value=script,
-                description="poses for policy:=scripted",
-            ),
-            Argument(
-                "output",
-                NewPath("folder"),
-                default_value="runs",
-                description="folder; the comparison goes to <output>/<episode>-replay",
-            ),
+            script_argument(),
+            output_argument("the comparison, which goes to <output>/<episode>-replay"),
             *memory_arguments("replayed"),
             transforms_argument(),
             params_argument("those of the launch that recorded the bag"),

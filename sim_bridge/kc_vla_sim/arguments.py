@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kc_vla.cli.numbers import not_negative, positive, share
+from kc_vla.cli.renamed_option import add_former_name
 from kc_vla.core.splits import SPLITS
 from kc_vla.core.tasks import simulated_tasks
 from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR
@@ -16,6 +17,7 @@ from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR
 ALL = "all"
 """In place of a task's name."""
 CHECKS = ("experts", "probes", "determinism")
+VISUAL_RANDOMIZATION = "--visual-randomization"
 MODES = ("step", "chunk", "chunk-2", "chunk-5")
 _KEYFRAMES = ("learned", "events", "oracle", "none")
 
@@ -40,7 +42,10 @@ def parser_of(play: Verb, check: Verb, collect: Verb, evaluate: Verb) -> argpars
         ask(verb)
         verb.set_defaults(run=run, prog=verb.prog)
         if verb is not checks:
-            verb.add_argument("--looks", default="standard", help="standard or varied (default standard)")
+            verb.add_argument(
+                VISUAL_RANDOMIZATION, dest="looks", default="standard", help="standard or varied (default standard)"
+            )
+            add_former_name(verb, "--looks", VISUAL_RANDOMIZATION, "looks")
         verb.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
         verb.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
     return parser

@@ -34,7 +34,7 @@ class GroundTruthObject:
         state: e.g. "on", "off"; empty if it has none.
         pose: its center.
         size: extent along the axes of that pose, m.
-        attributes: what else there is to tell, e.g. its "colour".
+        attributes: what else there is to tell, e.g. its "color".
     """
 
     object_id: str

@@ -16,5 +16,5 @@ LOOKS = {
 def check_looks(name: str) -> str:
     """Return `name`, or raise `BadLooksError` if there are no such looks."""
     if name not in LOOKS:
-        raise BadLooksError(f"unknown looks '{name}': choose one of {', '.join(LOOKS)}")
+        raise BadLooksError(f"unknown visual randomization '{name}': choose one of {', '.join(LOOKS)}")
     return name

@@ -106,7 +106,7 @@ class Simulation(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of everything; a later reset begins anew."""
+        """Release everything; a later reset begins anew."""
         ...
 
 

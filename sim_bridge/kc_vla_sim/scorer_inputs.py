@@ -1,4 +1,4 @@
-"""What a source of keyframes may look at in a frame of the simulator."""
+"""What a selector may look at in a frame of the simulator."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ class Simulator:
         return (camera_model(self._world, THIRD_PERSON_CAMERA), camera_model(self._world, WRIST_CAMERA))
 
     def close(self) -> None:
-        """Let go of the environment; a later reset makes a new one."""
+        """Release the environment; a later reset makes a new one."""
         if self._env is not None:
             self._env.close()
         self._env = self._task = self._expert = None

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from kc_vla.core.options import NoOptions, OptionError, known_options, option, read_options
+from kc_vla.core.deprecation import deprecated
+from kc_vla.core.options import NoOptions, option
 from kc_vla.core.rig import Rig
-from kc_vla.core.tables import OpenTable, TableError
+from kc_vla.core.tables import OpenTable
 from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.protocol import Simulation
@@ -28,12 +29,18 @@ class SimulatorContext:
     """What every simulator is made with.
 
     Attributes:
-        rig: the robot to play, of which the views count.
+        robot: the robot to play, of which the views count.
         image_size: pixels, width and height of every camera.
     """
 
-    rig: Rig = RIG
+    robot: Rig = RIG
     image_size: int = 256
+
+    @property
+    def rig(self) -> Rig:
+        """Return the robot by its former name, which is read for one more version."""
+        deprecated("the attribute rig of a SimulatorContext is called robot")
+        return self.robot
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class ManiskillOptions:
 
     renderer: str = option("what renders the images", "auto", choices=("auto", "gpu", "cpu"))
     variant: str = option("of every task", STANDARD, choices=tuple(VARIANTS))
-    looks: str = option("of every task", STANDARD_LOOKS, choices=tuple(LOOKS))
+    visual_randomization: str = option("of the rooms of every task", STANDARD_LOOKS, choices=tuple(LOOKS))
 
 
 def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulation:
@@ -67,19 +74,19 @@ def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulati
     choose_renderer(options.renderer)  # first: what is missing is reported without a wait
     from kc_vla_sim.simulator import VIEWS, Simulator  # takes seconds to import
 
-    if context.rig.views != VIEWS:
-        there, asked = ", ".join(VIEWS), ", ".join(context.rig.views)
+    if context.robot.views != VIEWS:
+        there, asked = ", ".join(VIEWS), ", ".join(context.robot.views)
         raise SimulationError(
-            f"the simulator maniskill has the views {there}, the rig '{context.rig.name}' has {asked}: "
-            "name a rig with those, or play with simulator:=toy"
+            f"the simulator maniskill has the views {there}, the robot '{context.robot.name}' has {asked}: "
+            "name a robot with those, or play with simulator:=toy"
         )
-    return Simulator(context.image_size, options.renderer, variant=options.variant, looks=options.looks)
+    return Simulator(context.image_size, options.renderer, variant=options.variant, looks=options.visual_randomization)
 
 
 def _toy(context: SimulatorContext, options: NoOptions) -> Simulation:
     from kc_vla_sim.toy import ToySimulator
 
-    return ToySimulator(context.image_size, context.rig.cameras)
+    return ToySimulator(context.image_size, context.robot.cameras)
 
 
 MANISKILL = SimulatorKind("the memory tasks, in ManiSkill", ManiskillOptions, _maniskill)
@@ -89,6 +96,7 @@ SIMULATORS: OpenTable[SimulatorKind[Any]] = OpenTable(
     "simulator",
     SimulatorKind,
     {"maniskill": f"{__name__}:MANISKILL", "toy": f"{__name__}:TOY"},
+    refusal=SimulationError,
 )
 
 
@@ -109,13 +117,8 @@ def open_simulator(
     Raises:
         SimulationError: There is none, its package cannot be loaded, or it cannot be used here or with these options.
     """
+    options = SIMULATORS.options_of(name, given, shared)
     try:
-        kind = SIMULATORS.get(name)
-        values = {**known_options(kind.options, shared), **given}
-        options = read_options(kind.options, values, f"simulator '{name}'")
-    except (TableError, OptionError) as error:
-        raise SimulationError(str(error)) from error
-    try:
-        return kind.make(context, options)
+        return SIMULATORS.get(name).make(context, options)
     except ImportError as error:
         raise SimulationError(f"simulator '{name}' needs what is not installed here: {error}") from error

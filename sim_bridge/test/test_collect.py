@@ -154,7 +154,7 @@ def test_a_seed_that_always_fails_is_named(
         (["--variant", "hard"], 1, "was begun with variant 'paper', not 'hard'"),
         (["--image-size", "33"], 2, "bad image size 33: for videos give an even number"),
         (["--variant", "odd"], 2, "unknown variant 'odd'"),
-        (["--looks", "odd"], 2, "unknown looks 'odd'"),
+        (["--visual-randomization", "odd"], 2, "unknown visual randomization 'odd'"),
         (["--split", "validation", "--episodes", "1001"], 2, "the split 'validation' has 1000 seeds"),
         (["--episodes", "0"], 2, "'0' is not a whole number from 1"),
     ],

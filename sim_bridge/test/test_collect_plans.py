@@ -157,7 +157,7 @@ def test_it_goes_on_where_it_ended_and_makes_the_same_again(collected: Path, tmp
 
 @pytest.mark.nightly
 def test_another_way_of_collecting_is_refused(collected: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert collect(collected.parents[1], 2, "--looks", "varied") == 1
+    assert collect(collected.parents[1], 2, "--visual-randomization", "varied") == 1
     assert "begun with looks 'standard', not 'varied'" in capsys.readouterr().err
 
 

@@ -146,10 +146,20 @@ def test_the_number_of_distractors_varies() -> None:
 
 
 def test_unknown_looks_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(BadLooksError, match="unknown looks 'sideways': choose one of standard, varied"):
+    with pytest.raises(BadLooksError, match="unknown visual randomization 'sideways': choose one of standard, varied"):
         Simulator(looks="sideways")
+    assert main(["play", "--task", "counting", "--seed", "1", "--visual-randomization", "sideways"]) == 2
+    assert "unknown visual randomization 'sideways'" in capsys.readouterr().err
+
+
+def test_the_former_name_of_the_option_is_read_with_a_line(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
     assert main(["play", "--task", "counting", "--seed", "1", "--looks", "sideways"]) == 2
-    assert "unknown looks 'sideways'" in capsys.readouterr().err
+    said = capfd.readouterr().err
+    assert "deprecated: --looks is called --visual-randomization\n" in said
+    assert "unknown visual randomization 'sideways'" in said
 
 
 @pytest.mark.parametrize("options", [{"num_envs": 2}, {"reconfiguration_freq": 0}])

@@ -101,7 +101,7 @@ def test_a_simulator_shows_the_views_of_its_rig_or_is_refused() -> None:
     assert list(frame.views) == ["front", "left", "hand"]
     assert [camera.frame for camera in toy.cameras] == list(three.cameras.values())
     assert len({pixels.tobytes() for pixels in frame.views.values()}) == 3
-    with pytest.raises(SimulationError, match="views third_person, wrist, the rig 'mine' has front, left, hand"):
+    with pytest.raises(SimulationError, match="views third_person, wrist, the robot 'mine' has front, left, hand"):
         open_simulator("maniskill", SimulatorContext(three))
 
 

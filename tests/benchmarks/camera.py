@@ -34,7 +34,7 @@ def measure(quick: bool, work: Path) -> Table:
     for number, (width, height, rate, nodes, source) in enumerate(QUICK if quick else FULL):
         folder = work / str(number)
         # Every score of a network is above 0: so every frame makes an event, and none is the last to be looked at.
-        selector = {"source": source, **({"threshold": 0.0} if source == "learned" else {})}
+        selector = {"selector": source, **({"threshold": 0.0} if source == "learned" else {})}
         parameters = {**chain_parameters(folder), "keyframe_selector": selector}
         setting = Setting(width, height, rate, nodes, parameters)
         found = record(setting, 10 if quick else 25, folder, f"camera: {setting.pictures}")

@@ -145,7 +145,7 @@ def _setting(folder: Path, pages: int, stalled: int, observers_priority: int) ->
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     parameters = moving_parameters(folder, CONTROL_HZ)
-    parameters["keyframe_selector"] = {"source": "rules"}
+    parameters["keyframe_selector"] = {"selector": "rules"}
     parameters["viewer"] = {"port": port}
     return Setting(
         *(WIDTH, HEIGHT, CAMERA_HZ, (*SELECTION, *CONTROL, "viewer"), parameters),

@@ -37,7 +37,7 @@ def test_an_episode_runs_with_other_drivers_and_is_ended_in_order(tmp_path: Path
 @pytest.mark.parametrize(
     ("rig", "told"),
     [
-        ("piper", "the robot 'piper' does not say how others' drivers move it"),
+        ("piper", "driver 'ros' of robot 'piper', whose file has the driver 'piper': option 'kind' is missing"),
         ("ur5e_ros", "a real arm moves by what is named alone: add policy:=joy (a person), "),
     ],
     ids=["a robot that does not say how it is moved", "nobody has named what moves it"],

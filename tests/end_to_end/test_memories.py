@@ -34,7 +34,7 @@ def test_what_an_episode_shows_is_in_the_store_of_a_memory_that_was_killed_in_it
 @pytest.mark.nightly  # its links: test_replay_plan.py, test_nodes_memory.py
 def test_a_bag_is_replayed_to_the_memories(toy_run: FinishedRun, tmp_path: Path) -> None:
     store = tmp_path / "memory.db"
-    asked = {"bag": toy_run.bag, "source": "oracle", "memory": "both", "memory_store": store, "map_id": "again"}
+    asked = {"bag": toy_run.bag, "selector": "oracle", "memory": "both", "memory_store": store, "map_id": "again"}
     with Stack(tmp_path, asked, launch_file=REPLAY) as stack:
         assert stack.finish() == 0, stack.text
     assert "warning: short_term_memory" not in stack.text

@@ -51,7 +51,7 @@ def copy_changed(bag: Path, copy: Path, change: Callable[[KeyframeEvent], Keyfra
 
 def test_the_live_graph_finds_the_keyframes_again(good_run: FinishedRun, tmp_path: Path) -> None:
     """At half the rate: it is told, and tested elsewhere, when a busy machine cannot keep up."""
-    code, text = replay(tmp_path, bag=good_run.bag, source="oracle", rate=0.5)
+    code, text = replay(tmp_path, bag=good_run.bag, selector="oracle", rate=0.5)
     assert code == 0, text
     assert "Traceback" not in text
     found = report(tmp_path)
@@ -80,7 +80,7 @@ def test_other_keyframes_in_the_bag_are_told_apart(toy_run: FinishedRun, tmp_pat
         return None if event.phase == 4 else event
 
     bag = copy_changed(toy_run.bag, tmp_path / "changed", change)
-    code, text = replay(tmp_path, bag=bag, source="oracle", policy="none", rate=0.5)
+    code, text = replay(tmp_path, bag=bag, selector="oracle", policy="none", rate=0.5)
     assert code == 0, text
     found = report(tmp_path)
     verdicts = [pair["verdict"] for pair in found["keyframes"]]

@@ -58,7 +58,7 @@ def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
 
 @pytest.mark.nightly
 def test_a_bag_is_replayed_and_the_rules_find_the_keyframes(launch: Callable[..., Stack], toy_run: FinishedRun) -> None:
-    run = FinishedRun.of(launch(seed=3, policy="replay", bag=toy_run.bag, source="rules"))
+    run = FinishedRun.of(launch(seed=3, policy="replay", bag=toy_run.bag, selector="rules"))
     assert run.exit_code == 0
     assert run.episode.result is not None
     assert run.episode.result.success
@@ -75,7 +75,7 @@ def test_a_bag_is_replayed_and_events_find_the_keyframes_without_the_task(
     launch: Callable[..., Stack], toy_run: FinishedRun
 ) -> None:
     """With the trunk that comes with the stack, which has never seen the toy's lamp; the arm's stops are events too."""
-    run = FinishedRun.of(launch(seed=3, policy="replay", bag=toy_run.bag, source="events"))
+    run = FinishedRun.of(launch(seed=3, policy="replay", bag=toy_run.bag, selector="events"))
     assert run.exit_code == 0
     assert {score.source for score in run.episode.scores.values()} == {"events"}
     assert [k.label for k in run.episode.keyframes[:3]] == ["start", "event 1", "event 2"]
@@ -90,7 +90,7 @@ def test_a_learned_selector_scores_every_frame_from_the_pictures_alone(
 ) -> None:
     """Its weights are those of chance, with a threshold that nothing reaches: what is tested is all around it."""
     models = write_chance_model(tmp_path, threshold=1.0)
-    run = FinishedRun.of(launch(seed=3, source="learned", models=models))
+    run = FinishedRun.of(launch(seed=3, selector="learned", models=models))
     assert run.exit_code == 0
     scores = run.episode.scores
     assert [scores[frame].phase for frame in (0, 1)] == [1, 1]  # frame 0 is a keyframe, with any selector
@@ -107,7 +107,7 @@ def test_the_shipped_selector_finds_the_keyframes_from_the_pictures_alone(launch
     """As the launch file has it by default, with pictures as large as the cameras'; without a graph it is tried in
     sim_bridge/test/test_shipped_selector.py.
     """
-    run = FinishedRun.of(launch(seed=3, simulator="maniskill", source="learned", image_size=256))
+    run = FinishedRun.of(launch(seed=3, simulator="maniskill", selector="learned", image_size=256))
     assert run.exit_code == 0
     assert {score.source for score in run.episode.scores.values()} == {"learned"}
     found, wanted = committed_frames(run.episode), oracle_frames(run.episode)

@@ -152,7 +152,7 @@ def test_the_page_shows_the_frames_of_each_view(toy: ToyRun) -> None:
 
 
 def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Path) -> None:
-    given = {"bag": toy.run.bag, "robot": toy.rig, "source": "oracle", "rate": 0.5}
+    given = {"bag": toy.run.bag, "robot": toy.rig, "selector": "oracle", "rate": 0.5}
     with Stack(tmp_path, given, launch_file=REPLAY, environment={"ROS_HOME": str(tmp_path)}) as stack:
         assert stack.finish() == 0, stack.text
     (report,) = tmp_path.glob("*-replay/replay.json")
@@ -169,7 +169,7 @@ def test_cameras_that_a_file_names_are_recorded_beside_a_piper(tmp_path: Path, v
         cameras[view] = {"source": view, "loop": True}
     file = tmp_path / "cameras.yaml"
     file.write_text(yaml.safe_dump(cameras))
-    given = {"cameras": file, "robot": rig_with(views, "piper", tmp_path), "record": True, "source": "rules"}
+    given = {"cameras": file, "robot": rig_with(views, "piper", tmp_path), "record": True, "selector": "rules"}
     with Stack(tmp_path / "runs", given, launch_file=PIPER, environment={"ROS_HOME": str(tmp_path)}) as stack:
         stack.wait_for("keyframe 0 'start' committed")
         stack.press_ctrl_c()

@@ -26,7 +26,7 @@ def assert_refused(stack: Stack, line: str) -> None:
 
 def test_a_value_that_cannot_be(launch: Callable[..., Stack]) -> None:
     """In a node that is started again when it ends, but not for this."""
-    refused = launch(source="learned", models="/nowhere")
+    refused = launch(selector="learned", models="/nowhere")
     assert_refused(refused, "no models in /nowhere: /nowhere/registry.yaml cannot be read")
 
 

@@ -51,10 +51,10 @@ TOGETHER: dict[str, tuple[dict[str, str], ...]] = {
         {"policy": "groot", "server": "ws://localhost:8000"},
         {"policy": "joy", "takeover": "joy"},
         {"policy": "openpi", "mapping": "piper-groot"},
-        {"source": "learned", "model": "no_such_model"},
-        {"source": "learned", "models": "<folder>"},
+        {"selector": "learned", "model": "no_such_model"},
+        {"selector": "learned", "models": "<folder>"},
         {"policy": "expert", "policy_options": "{rate: 5.0}"},
-        {"source": "rules", "selector_options": "{every: 5}"},
+        {"selector": "rules", "selector_options": "{every: 5}"},
     ),
     "piper": (
         {"task": "no_such_task"},
@@ -69,7 +69,7 @@ TOGETHER: dict[str, tuple[dict[str, str], ...]] = {
         {"arm": "emulated", "driver": "{channel: can1}"},
         {"arm": "ros", "robot": "ur5e_ros", "driver": "{channel: can1}", "policy": "joy"},
     ),
-    "replay": ({"bag": "<folder>"}, {"policy": "replay", "source": "oracle", "bag": "<file>"}),
+    "replay": ({"bag": "<folder>"}, {"policy": "replay", "selector": "oracle", "bag": "<file>"}),
     "robot": (
         {"robot": "panda_sim", "arm": "auto"},
         {"robot": "ur5e_ros", "arm": "auto"},
@@ -82,12 +82,14 @@ TOGETHER: dict[str, tuple[dict[str, str], ...]] = {
 GOOD: dict[str, dict[str, str]] = {
     "piper": {"arm": "emulated", "can": "no_such_can"},
     "robot": {"robot": "piper", "arm": "emulated", "can": "no_such_can"},
-    "replay": {"bag": "<bag>", "output": "<output>", "source": "rules"},
+    "replay": {"bag": "<bag>", "output": "<output>", "selector": "rules"},
     "annotate": {"bag": "<bag>"},
 }
 """What a launch file needs, so that one value alone is wrong."""
 WRONG_NAMES = {
     "rig": "no_such_robot",
+    "source": "no_such_selector",
+    "looks": "no_such_randomization",
     "robot": "no_such_robot",
     "task": "no_such_task",
     "mapping": "no_such_mapping",
@@ -177,7 +179,7 @@ def _bad_values(argument: Argument) -> Iterator[str]:
         case kinds.ServerAddress():
             yield from ("x", "localhost:8000", "ftp://host", "://", f"{argument.kind.schemes[0]}://host:99999")
             yield f"{argument.kind.schemes[0]}://"
-        case kinds.CanInterface():
+        case kinds.CanInterfaceName():
             yield from ("", "a b", "c" * 16, "can0:")
         case kinds.NotEmpty():
             yield from ("", "  ")

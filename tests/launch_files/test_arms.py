@@ -59,7 +59,7 @@ def read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Read:
     def read(**arguments: str) -> dict[str, dict[str, Any]]:
         context.launch_configurations.update({"policy": "joy", **arguments})
         visit(get_launch_description_from_python_launch_file(str(ROOT / "launch/piper.launch.py")).entities)
-        evaluated = {"arm": str, **{name: lambda value: value.evaluate(context) for name in ("rig", "driver")}}
+        evaluated = {"arm": str, **{name: lambda value: value.evaluate(context) for name in ("robot", "driver")}}
         return {
             node: {name: evaluated.get(name, str)(value) for name, value in given.items()}
             for node, given in found.items()
@@ -74,7 +74,7 @@ def test_a_driver_of_another_package_is_started_with_its_options(
     nodes = read(arm="mine", driver="{address: 10.0.0.5}")
     for name in ("arm_controller", "stop_relay"):  # the record of a stop is that of this arm
         given = nodes[name]
-        assert (given["arm"], given["driver"], given["rig"]) == ("mine", "{address: 10.0.0.5}", "piper")
+        assert (given["arm"], given["driver"], given["robot"]) == ("mine", "{address: 10.0.0.5}", "piper")
         assert "channel" not in given
 
 

@@ -33,7 +33,7 @@ CASES = {
         {"can": "no_such_can", "policy": "leader", "leader": "/bus"},
         {"arm": "ros", "robot": "ur5e_ros", "policy": "joy"},
     ),
-    "replay": ({"bag": "<bag>", "output": "<output>", "source": "rules"},),
+    "replay": ({"bag": "<bag>", "output": "<output>", "selector": "rules"},),
     "robot": ({"robot": "piper", "can": "no_such_can"}, {"robot": "ur5e_ros", "policy": "joy"}),
     "rogue_policy": ({},),
 }

@@ -56,37 +56,25 @@ TERMS = {
     ),
 }
 LEFT_IN_DOCSTRINGS = {
-    "told": 177,
-    "picture": 48,
-    "felt": 12,
-    "keyframe source": 5,
-    "quiet frames": 3,
-    "commits a keyframe": 5,
-    "learnt": 8,
-    "looks": 7,
-    "joint speed": 1,
-    "rest pose": 0,
-    "power": 0,
-    "let go": 30,
-    "of others": 22,
-    "trunk": 64,
-    "stretch": 4,
-    "deed": 14,
-    "whoever": 98,
-    "mend": 17,
-    "he": 1,
-    "British spelling": 46,
+    "told": 45,
+    "picture": 1,  # the key `pictures` of a mapping file
+    "of others": 4,
+    "deed": 6,
+    "whoever": 24,
+    "mend": 4,
+    "he": 1,  # He et al.
+    "British spelling": 8,
 }
 """How often each is left in docstrings. A number may only fall; one that is not here is 0."""
 NO_SENTENCES = {"Of ...": r"Of\b", "See ...": r"See (?!that\b|whether\b)"}
 """Beginnings of docstrings that are no whole sentence, as patterns."""
-LEFT_WITHOUT_SENTENCE = {"Of ...": 22}
+LEFT_WITHOUT_SENTENCE = {"Of ...": 4}
 """How many docstrings begin so. A number may only fall."""
 
 
 PACKAGES = ("ros2_ws/src/kc_vla/kc_vla/*.py", "ros2_ws/standalone/src/*.py", "sim_bridge/kc_vla_sim/*.py")
 """The sources of `kc_vla`, the stand-in for parts of ROS 2, and `kc_vla_sim`, as git matches them."""
-LEFT_WITH_TWO_OWNERS = 5
+LEFT_WITH_TWO_OWNERS = 1
 """How many names of public classes have two owners. The number may only fall."""
 ROS_NAMES = frozenset({"Shutdown"})
 """Names that ROS 2's `launch` itself gives to two classes, and the stand-in for it too."""

@@ -37,7 +37,7 @@ def arguments(rig: str, folder: Path) -> dict[str, object]:
     content["driver"]["stale_after"] = 1.5  # s: a busy machine lets a process wait for long
     mine = folder / f"{rig}.yaml"
     mine.write_text(yaml.safe_dump(content, sort_keys=False))
-    given = {"arm": "ros", "robot": mine, "cameras": cameras, "source": "rules"}
+    given = {"arm": "ros", "robot": mine, "cameras": cameras, "selector": "rules"}
     return {**given, "policy": "scripted", "script": script}
 
 

@@ -54,4 +54,4 @@ def by_the_clock(folder: Path) -> dict[str, object]:
         for view in ("third_person", "wrist")
     }
     (folder / "cameras.yaml").write_text(yaml.safe_dump(rig))
-    return {"params": folder / "params.yaml", "cameras": folder / "cameras.yaml", "source": "rules"}
+    return {"params": folder / "params.yaml", "cameras": folder / "cameras.yaml", "selector": "rules"}

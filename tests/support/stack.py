@@ -25,7 +25,7 @@ It is less than pytest's own patience, which ends a test without what the stack 
 MAIN_JOB = {
     "simulator": "toy",
     "policy": "expert",
-    "source": "oracle",
+    "selector": "oracle",
     "task": "counting",
     "variant": "paper",
     "image_size": 64,

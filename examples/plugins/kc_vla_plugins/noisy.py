@@ -24,7 +24,7 @@ class NoisyToy(ToySimulator):
     """See `kc_vla_sim.protocol.Simulation`."""
 
     def __init__(self, context: SimulatorContext, noise: float) -> None:
-        super().__init__(context.image_size, context.rig.cameras)
+        super().__init__(context.image_size, context.robot.cameras)
         self._noise = noise
 
     def reset(self, task: str, seed: int) -> SimulatedFrame:

@@ -50,7 +50,7 @@ class StillBackend:
 
 
 def _make(context: PolicyContext, options: StillOptions) -> StillBackend:
-    return StillBackend(context.rig, context.horizon, options.follow)
+    return StillBackend(context.robot, context.horizon, options.follow)
 
 
 STILL = PolicyKind("holds still", StillOptions, _make, inline=True)

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from plugin import install
 
+from kc_vla.arm.wiring import Wiring
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
 from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import FrameToScore, LiveSelector
 from kc_vla.keyframes.scoring import ScorerInput, SourceError
 from kc_vla.keyframes.selectors import SELECTORS, open_selector
-from kc_vla.launching.policies import policy_argument, source_argument
+from kc_vla.launching.policies import policy_argument, selector_argument
 from kc_vla.policy.backends import BACKENDS, PolicyContext, open_backend
 from kc_vla.policy.interface import Backend, PolicyError, PolicyInput
 from kc_vla_sim.errors import SimulationError
@@ -47,7 +48,7 @@ def test_the_package_has_a_row_of_each_table_but_arms() -> None:
 @pytest.mark.parametrize("graph", ["maniskill", "piper", "replay"])
 def test_the_launch_files_offer_them(graph: str) -> None:
     assert "still: holds still" in policy_argument(graph, "learned").description
-    assert "every: every n-th frame" in source_argument(graph).description
+    assert "every: every n-th frame" in selector_argument(graph)[1].description
 
 
 def held(policy: Backend, joint: float) -> float:
@@ -114,3 +115,15 @@ def test_a_broken_package_hides_no_row(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(SimulationError, match=why):
         open_simulator("broken", SimulatorContext())
     assert open_backend("still", PolicyContext(RIG, 16)).name == "still"
+
+
+def test_the_robot_of_a_context_is_read_by_its_former_name(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    for context in (PolicyContext(RIG, 16), SimulatorContext(RIG), Wiring("piper", RIG)):
+        assert context.robot is context.rig is RIG
+    assert capfd.readouterr().err.splitlines() == [
+        f"deprecated: the attribute rig of a {kind} is called robot"
+        for kind in ("PolicyContext", "SimulatorContext", "Wiring")
+    ]

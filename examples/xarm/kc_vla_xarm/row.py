@@ -24,7 +24,7 @@ class XArmOptions:
 def _make(wiring: Wiring, options: XArmOptions) -> ArmDriver:
     from kc_vla_xarm.driver import XArm
 
-    return XArm(wiring.rig, options)
+    return XArm(wiring.robot, options)
 
 
 def _identity(options: XArmOptions) -> str:

@@ -76,7 +76,7 @@ REQUIRES = (
 """What all that needs no ROS imports; requirements/*.in say why each is there, and the lock files which version.
 
 The offline model of sentences is not among them: its package asks for sentence-transformers and so for torch, of which
-the stack needs nothing. Whoever asks a memory without it reads how to install it alone.
+the stack needs nothing. A memory that is asked without it says how to install it alone.
 """
 
 ROBOT = ("foxglove-sdk", "piper-sdk==0.6.2", "python-can<5", "ruckig")

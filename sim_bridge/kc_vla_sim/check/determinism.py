@@ -15,7 +15,7 @@ from kc_vla_sim.simulator import Simulator
 from kc_vla_sim.workers import run_jobs
 
 PICTURE_EVERY = 5
-"""The states of all frames are compared, and the pictures of frame 0, of every fifth and of the last."""
+"""The states of all frames are compared, and the images of frame 0, of every fifth and of the last."""
 
 
 @dataclass(frozen=True)

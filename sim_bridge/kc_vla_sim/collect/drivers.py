@@ -1,6 +1,6 @@
 """Who moves the arm while an episode is recorded: the expert, pushed off its way, or a policy, whom the expert teaches.
 
-A policy that drives comes to states that no expert would, and is told what to do there (DAgger, Ross et al., 2011).
+A policy that drives comes to states that no expert would, and learns the expert's there (DAgger, Ross et al., 2011).
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class LateSource(OracleSource):
 
 
 class PolicyDriver:
-    """Leaves the arm to a policy, with the true keyframes a little late, for most stretches of an episode."""
+    """Leaves the arm to a policy, with the true keyframes a little late, for most segments of an episode."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ class WatchedEvents(Watcher):
             simulator: with an episode.
 
         Raises:
-            SourceError: the trunk is missing.
+            SourceError: the backbone is missing.
         """
         task = simulator.task
         assert task is not None
@@ -64,5 +64,5 @@ class _WhenSeen(Mapping[str, NDArray[np.uint8]]):
 
 @cache
 def _source() -> EventSource:
-    """Return this process's event selector, with the trunk that `policy:=learned source:=events` has."""
+    """Return this process's event selector, with the backbone that `policy:=learned selector:=events` has."""
     return open_events(NetworkOptions(fitting_selector("learned"), device="cpu"))

@@ -32,8 +32,8 @@ MOST_ATTEMPTS = 5
 SOURCE, AUTHOR = "oracle", "kc_vla_sim"
 """Who says which frames are the keyframes."""
 DRAWN = (1.0, 1.5, 2.0, 2.5)
-"""Where a policy learns or drives, pictures are drawn so many times as large as they are kept, by chance for each
-episode: cameras have more pixels than a network looks at, and one that has seen only pictures drawn at its own size
+"""Where a policy learns or drives, images are drawn so many times as large as they are kept, by chance for each
+episode: cameras have more pixels than a network looks at, and one that has seen only images drawn at its own size
 stands still before any others."""
 _CODEC = Codec(RIG, ActionType.TOOL_DELTA)
 

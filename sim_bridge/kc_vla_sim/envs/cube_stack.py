@@ -18,15 +18,15 @@ TABLE = 3
 """What a cube stands on is the level of another cube, the table, or nothing that bears it flat."""
 NOTHING = 4
 NEIGHBOUR_LIMIT = 0.02
-"""Neighbours in a stack are closer than this in the plane, m."""
+"""Neighbors in a stack are closer than this in the plane, m."""
 HEIGHT_LIMIT = 0.005
 """Heights are those of exact stacking to within this, m."""
 _BORNE = 0.03
-"""No cube lies flat on another with its centre further aside than this, m."""
+"""No cube lies flat on another with its center further aside than this, m."""
 _UPRIGHT = 0.995
 """Cosine of the largest tilt (6 degrees) of a cube that lies flat."""
 _REACH = 0.045
-"""A cube whose centre is further than this from the tool centre point is out of the fingers' reach, m."""
+"""A cube whose center is further than this from the tool center point is out of the fingers' reach, m."""
 _OPEN = 0.06
 """A wider gap between the fingers holds nothing: a cube's diagonal is 57 mm, m."""
 

@@ -1,9 +1,9 @@
 """Distractors: things at the rim of the table that have nothing to do with the task.
 
 They stand where they neither hide the task from a camera nor meet the arm, in dull colors and shapes that no task
-uses, at other places in every episode. Those of the variant are solid, and nothing moves them. Those that varied looks
-add are only seen: a solid thing more, though nothing touches it, changes the order in which the physics engine solves
-contacts, and with it the seventh digit of a grasp.
+uses, at other places in every episode. Those of the variant are solid, and nothing moves them. Those that visual
+randomization adds are only seen: a solid thing more, though nothing touches it, changes the order in which the physics
+engine solves contacts, and with it the seventh digit of a grasp.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PLACES: Places = (
     (-0.56, 0.31),
     (-0.7, 0.23),
 )
-"""Where they can stand: x, y in the world, m; far enough apart for two neighbours with all their `STRAY`."""
+"""Where they can stand: x, y in the world, m; far enough apart for two neighbors with all their `STRAY`."""
 STRAY = 0.015
 """Off its place by up to this along x and y, m."""
 _UPRIGHT = sapien.Pose(q=[np.sqrt(0.5), 0, np.sqrt(0.5), 0])

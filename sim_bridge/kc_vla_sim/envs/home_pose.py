@@ -1,4 +1,4 @@
-"""A pose at which the hand, pointing down, waits between two deeds, on batches of N environments. World frame."""
+"""A pose at which the hand, pointing down, waits between two actions, on batches of N environments. World frame."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 AT_HOME = 0.004
-"""The tool is at home when its centre point is closer than this to it, m ..."""
+"""The tool is at home when its center point is closer than this to it, m ..."""
 FACING_HOME = 0.99995
 """... and it is turned to within 0.02 rad: cosine of half that angle."""
 

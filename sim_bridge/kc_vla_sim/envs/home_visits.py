@@ -1,4 +1,4 @@
-"""The hand's visits to a home pose between two deeds, at the end of which it is decided what comes next.
+"""The hand's visits to a home pose between two actions, at the end of which it is decided what comes next.
 
 Plain functions on batches of N environments. A visit begins when the hand has come to rest at home and lasts as long
 as was drawn for it; its last frame is the moment of decision.
@@ -20,7 +20,7 @@ class HomeVisits:
 
     Attributes:
         since: frame in which the present visit began, (N,), int32; -1 while there is none.
-        decided: last frame of the visit before each deed, (N, K), int32; -1 for those that did not end yet.
+        decided: last frame of the visit before each action, (N, K), int32; -1 for those that did not end yet.
     """
 
     since: Tensor
@@ -28,7 +28,7 @@ class HomeVisits:
 
     @classmethod
     def start(cls, batch: int, deeds: int, device: torch.device) -> HomeVisits:
-        """Return the state before any visit in each of `batch` environments, with `deeds` deeds each."""
+        """Return the state before any visit in each of `batch` environments, with `deeds` actions each."""
         since = torch.full((batch,), -1, dtype=torch.int32, device=device)
         return cls(since, since[:, None].repeat(1, deeds))
 
@@ -42,10 +42,10 @@ class HomeVisits:
 
         Args:
             frame: (N,).
-            at_home: the hand rests at the home pose of the deed that comes next, (N,).
-            done: deeds done so far, (N,).
-            busy: a deed has begun, (N,): a visit before the next one cannot begin.
-            waits: frames that the visit before each deed lasts, (N, K).
+            at_home: the hand rests at the home pose of the action that comes next, (N,).
+            done: actions done so far, (N,).
+            busy: an action has begun, (N,): a visit before the next one cannot begin.
+            waits: frames that the visit before each action lasts, (N, K).
         """
         deeds = waits.shape[1]
         starts = at_home & ~busy & (self.since < 0) & (done < deeds)

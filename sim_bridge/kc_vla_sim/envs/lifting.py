@@ -17,15 +17,15 @@ from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.envs.temporal import CUBES
 
 LIFTED_HEIGHT = 0.15
-"""A cube is lifted once its centre is higher than this above the table's surface, m (paper: h_lift)."""
+"""A cube is lifted once its center is higher than this above the table's surface, m (paper: h_lift)."""
 BACK_RADIUS = 0.05
-"""A cube is back when its centre is closer than this to where it began, m (paper: epsilon)."""
+"""A cube is back when its center is closer than this to where it began, m (paper: epsilon)."""
 LET_GO_GAP = 0.04
-"""A cube has been let go when the tool centre point is further than this from its centre, m."""
+"""A cube has been released when the tool center point is further than this from its center, m."""
 REST_SPEED = 0.02
 """A cube is at rest when it is slower than this, m/s."""
 REST_FRAMES = 5
-"""It has come back when it has been at its place, at rest and let go, for so many frames on end."""
+"""It has come back when it has been at its place, at rest and released, for so many frames on end."""
 RISE_STEP = 0.002
 """A new highest point counts when it is so much higher than the last that counted, m."""
 
@@ -62,7 +62,7 @@ class LiftingProgress:
         peak_frame: frame of that, (N, 3), int32; -1 before.
         fault: one of the faults above, (N,), int32; the first stays, and nothing counts after it.
         culprit: number of the cube that the fault is about, (N,), int64.
-        success: all are back, at rest and let go, (N,).
+        success: all are back, at rest and released, (N,).
     """
 
     completed: Tensor

@@ -34,7 +34,7 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
     """Three cubes, to be lifted one after the other and each put back where it stood.
 
     **Success**: red, green and blue were lifted above 15 cm in this order, each back within 5 cm of where it began, at
-    rest and let go, before the next; all are there at the end.
+    rest and released, before the next; all are there at the end.
     **Failure**, at once: a cube is lifted out of turn, or again, or before the last is back; a cube that was not
     lifted lies off its place (`lifting`).
     **Chance**: places of the cubes, start posture; for each lift the home pose before it, the wait there and its
@@ -49,7 +49,7 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         self.cubes = [build_cube(self.scene, f"{colour}_cube", colour) for colour in _COLOURS]
         count, device = self.num_envs, self.device
         self.places = torch.zeros((count, CUBES, 3), device=device)
-        """Where the cubes' centres began (N, 3, 3), m."""
+        """Where the cubes' centers began (N, 3, 3), m."""
         self.yaws = torch.zeros((count, CUBES), device=device)
         """How they were turned (N, 3), rad."""
         self.homes = torch.zeros((count, CUBES, 7), device=device)

@@ -19,7 +19,7 @@ from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 
 GOAL_RADIUS = 0.08
-"""The cube is at the target when its centre is closer to the target's than this, m."""
+"""The cube is at the target when its center is closer to the target's than this, m."""
 MOVED_LIMIT = 0.01
 """A cube displaced by more than this before the second flash has ended is a failure, m."""
 MOVED_EARLY = "cube moved before the second flash ended"

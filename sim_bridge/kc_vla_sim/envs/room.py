@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TABLE_HALF_SIZE = (0.6, 0.75, 0.02)
 _TABLE_CENTRE = (-0.2, 0.0, -0.02)
 _SUNK = 0.001
-"""How far below a textured top the box of the table ends, m, lest the two mix in the picture."""
+"""How far below a textured top the box of the table ends, m, lest the two mix in the image."""
 _FACING_UP = (np.sqrt(0.5), 0, -np.sqrt(0.5), 0)
 _FLOOR_HEIGHT = -0.75
 

@@ -5,7 +5,7 @@ the other: a wait, then moves and grips in turn, and a rest. It moves between st
 (rad) of its tool in the world, which points straight down.
 
     segment   0     1   2  3   4   5   6  7   8   9   10 11  12  13  14    15
-              wait  ->  g  =>  o   ->  g  =>  o   ->  g  =>  o   ->  rest  ended     (g grips, o lets go, => carries)
+              wait  ->  g  =>  o   ->  g  =>  o   ->  g  =>  o   ->  rest  ended     (g grips, o releases, => carries)
     stop      0         1      2       3      4       5      6       7
 """
 

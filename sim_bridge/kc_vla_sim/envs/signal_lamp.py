@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from mani_skill.envs.scene import ManiSkillScene
 
 BULB_HEIGHT = 0.25
-"""Height of the bulb's centre above the table, m."""
+"""Height of the bulb's center above the table, m."""
 BULB_RADIUS = 0.045
 _POOL_RADIUS = 0.2
 """Radius of the pool of light that the lit lamp throws on the table, m."""
 _POOL_LIGHT = (0.48, 0.385, 0.15)
-"""What that adds at its brightest to the colour of the table."""
+"""What that adds at its brightest to the color of the table."""
 _POOL_STEPS = 8
 _UPRIGHT = sapien.Pose(q=[np.sqrt(0.5), 0, np.sqrt(0.5), 0])
 _OUT_OF_SIGHT = (0.0, 0.0, -5.0)

@@ -24,7 +24,7 @@ STAGES = 4
 RISEN = 0.01
 """A cube has left its place once it is so much higher than where it began, m."""
 STILL_MOVE = 0.0005
-"""A cube is still in a frame in which its centre moved less than this, m ..."""
+"""A cube is still in a frame in which its center moved less than this, m ..."""
 STILL_FRAMES = 5
 """... and at rest after so many still frames on end."""
 HAND_ROOM = (0.078, 0.138)

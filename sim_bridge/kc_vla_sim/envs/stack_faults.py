@@ -1,9 +1,9 @@
 """How swapping cubes goes wrong, as plain functions on batches of N environments.
 
-Only cubes that are at rest and let go are judged, and only by where they stand: however a cube came to stand flat on
-the table, it counts as put aside. There are four failures, each something that the task has no way to mend: a cube off
-the table; a cube that fell and leans on something, which cannot be grasped from above; a stack that fell, so that the
-middle cube is on the table before the top one; and a cube put on another on which it does not belong.
+Only cubes that are at rest and released are judged, and only by where they stand: however a cube came to stand flat on
+the table, it counts as put aside. There are four failures, each something that the task has no way to repair: a cube
+off the table; a cube that fell and leans on something, which cannot be grasped from above; a stack that fell, so that
+the middle cube is on the table before the top one; and a cube put on another on which it does not belong.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ tasks, where the hand would hide the stack from the third-person camera."""
 _SWIVEL = (1.0, 0.0, -0.9319, 0.0, -0.4658, 0.0, 0.3867)
 """Turns of the arm's joints, per rad of the first, that move the elbow out of that posture and leave the tool there."""
 _ASIDE = (0.12, 0.12)
-"""Without whims, how far the places aside are from the stack, away from the robot or towards it, and from the middle of
-the table, to either side, m."""
+"""Without expert variation, how far the places aside are from the stack, away from the robot or towards it, and from
+the middle of the table, to either side, m."""
 _COLOURS = tuple(CUBE_COLOURS)
 _RESTING = 0.0003
 """A hand at home rests when it has moved less than this since the last frame, m ..."""
@@ -43,8 +43,8 @@ class SwapPositionEnv(TabletopEnv):
     """Three cubes in a stack, to be rebuilt with the two lower ones swapped.
 
     **Success**: one stack, the original middle cube on the table, the bottom one on it and the top one on that;
-    neighbors within 2 cm in the plane, heights within 5 mm, all at rest and let go.
-    **Failure**, at once: a cube comes to rest, let go, on one on which it does not belong; or one fell
+    neighbors within 2 cm in the plane, heights within 5 mm, all at rest and released.
+    **Failure**, at once: a cube comes to rest, released, on one on which it does not belong; or one fell
     (`stack_faults`).
     **Chance**: order of the colors, places of the stack and aside, start posture, home pose, waits and speeds.
     """
@@ -159,7 +159,7 @@ class SwapPositionEnv(TabletopEnv):
     def home_wait_left(self) -> int | None:
         """Return frames for which the hand still rests at home, for one environment; None while it does not rest there.
 
-        Without whims it need not go there: no image tells whether it comes from there.
+        Without expert variation it need not go there: no image tells whether it comes from there.
         """
         if self._pause.over[0] >= 0 or not self.whims:
             return 0

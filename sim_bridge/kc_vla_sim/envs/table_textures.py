@@ -13,7 +13,7 @@ from kc_vla_sim.frame import Image
 SHAPE = (160, 128)
 """Texels along the table's y and x, of 9.4 mm each."""
 CONTRAST = (0.06, 0.22)
-"""A texture is darker and lighter than the table's colour by up to this share."""
+"""A texture is darker and lighter than the table's color by up to this share."""
 
 Relief = NDArray[np.float64]
 

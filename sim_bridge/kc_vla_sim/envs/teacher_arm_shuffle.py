@@ -21,9 +21,9 @@ from kc_vla_sim.robots.panda_posture import posture_pointing_down
 from kc_vla_sim.robots.teacher_arm import TeacherArm
 
 SLOT_PLACES = ((-0.04, 0.19), (-0.04, 0.06), (-0.04, -0.07))
-"""Centres of the slots left, middle and right, x and y, m."""
+"""Centers of the slots left, middle and right, x and y, m."""
 BUFFER_PLACE = (0.13, -0.08)
-"""Centre of the buffer place, where it and the hand above it hide no slot from the camera, m."""
+"""Center of the buffer place, where it and the hand above it hide no slot from the camera, m."""
 TEACHER_BASE = (0.02, -0.5)
 """Where the teacher stands, facing along y, m."""
 TEACHER_ROOM = 0.25
@@ -31,9 +31,9 @@ TEACHER_ROOM = 0.25
 TEACHER_HOME = (0.04, -0.18, 0.36, 0.0)
 """Where the teacher's tool waits: x, y, z (m) and yaw (rad)."""
 LIFT_HEIGHT = 0.1
-"""A cube in the robot's grip whose centre is higher than this above the table is lifted, m."""
+"""A cube in the robot's grip whose center is higher than this above the table is lifted, m."""
 WRONG_LIFT_HEIGHT = 0.05
-"""Any other cube whose centre is higher than this after the shuffle is lifted, m."""
+"""Any other cube whose center is higher than this after the shuffle is lifted, m."""
 ASTRAY = 0.015
 """A cube further than this from where the shuffle has it was moved or dropped, m."""
 NEAR = 0.15

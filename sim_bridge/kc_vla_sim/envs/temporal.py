@@ -16,7 +16,7 @@ Range = tuple[float, float]
 
 CUBES = 3
 LEAST_GAP = 0.1
-"""Centres of two cubes are further apart than this at the start, m."""
+"""Centers of two cubes are further apart than this at the start, m."""
 
 
 @dataclass(frozen=True)

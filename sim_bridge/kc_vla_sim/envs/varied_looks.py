@@ -18,7 +18,7 @@ from kc_vla_sim.frame import Image
 Vector = tuple[float, float, float]
 
 TINT = 0.07
-"""Each of a light's three colours is stronger or weaker by up to this share."""
+"""Each of a light's three colors is stronger or weaker by up to this share."""
 AMBIENT = (0.28, 0.44)
 """Strength of the ambient light; 1 would show a white surface white."""
 LIGHT = (1.1, 1.8)
@@ -34,9 +34,9 @@ TARGET_JITTER = 0.02
 FOV_JITTER = 0.03
 """... and its field of view, share."""
 OUTERMOST = (0.177, 0.097, 0.0)
-"""What comes closest to the picture's rim of all that tasks are about, m: the near edge of the counting target."""
+"""What comes closest to the image's rim of all that tasks are about, m: the near edge of the counting target."""
 RIM = 0.02
-"""It stays further from the rim than this share of half the picture."""
+"""It stays further from the rim than this share of half the image."""
 _STREAM = 0x6C6F6F6B
 """Beside the episode's seed, what seeds the looks."""
 

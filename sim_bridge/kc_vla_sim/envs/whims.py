@@ -1,4 +1,4 @@
-"""Experts without whims: for those who learn from them."""
+"""Experts without variation, for policies that learn from them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ LONGEST_REST = 0.05
 def without_whims(ranges: Any) -> Any:
     """Return the same ranges of chance without the expert variation that nothing in the images shows.
 
-    Whoever learns such a wait learns to stand still for good, and whoever learns to go to places drawn at random, one
-    after the other, creeps between them. The ranges of a task name theirs: `HIDDEN_WAITS`, fields in s, which become
-    as short as they may be, and `HIDDEN_CHOICES`, fields whose middle is taken. Waits for a lamp or another arm stay.
+    A policy that learns such a wait learns to stand still for good, and one that learns to go to places drawn at
+    random, one after the other, creeps between them. The ranges of a task name theirs: `HIDDEN_WAITS`, fields in s,
+    which become as short as they may be, and `HIDDEN_CHOICES`, fields whose middle is taken. Waits for a lamp or
+    another arm stay.
     """
     waits = {name: _shortest(getattr(ranges, name)) for name in getattr(ranges, "HIDDEN_WAITS", ())}
     choices = {name: _middle(getattr(ranges, name)) for name in getattr(ranges, "HIDDEN_CHOICES", ())}

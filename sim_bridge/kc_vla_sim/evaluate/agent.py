@@ -42,7 +42,7 @@ class Execution:
         execute_steps: control steps of a chunk before the next is asked for.
         blend_steps: fade from chunk to chunk, control steps.
         latency_steps: a chunk is used so long after it was asked for, control steps.
-        told: whether the policy is told which actions will have run by then (trained-in real-time chunking).
+        told: whether the policy gets the actions that will have run by then (trained-in real-time chunking).
 
     Raises:
         BadExecutionError: a chunk has not so many actions.
@@ -85,7 +85,7 @@ class Agent:
             selector: of the keyframes.
             backend: of the policy.
             execution: of its chunks.
-            look: draws the present frame, where the simulator has not drawn it and somebody looks at it.
+            look: draws the present frame, where the simulator has not drawn it and it is needed.
             history: what of the past the policy is given.
         """
         self._look, self._codec = look, Codec(RIG, ActionType.TOOL_DELTA)

@@ -32,7 +32,7 @@ from kc_vla_sim.workers import run_jobs
 SETTINGS, FILMS = "evaluation.json", "films"
 _MASKED = "none"
 _LOOKING = ("learned", "events")
-"""Those who choose by the pictures, so that every frame is drawn."""
+"""Those who choose by the images, so that every frame is drawn."""
 _ENDING_S = 2.0
 
 

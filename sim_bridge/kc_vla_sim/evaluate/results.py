@@ -1,4 +1,4 @@
-"""What came of the episodes of an evaluation: kept as they come in, told as a table and as JSON."""
+"""The results of an evaluation's episodes: kept as they come in, reported as a table and as JSON."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ plans ahead with `scene = scene.after(action)` and asks again (`hand.see_scene` 
 
 - `fetch(scene, cube, height, tempo)`: open, go above the cube, go down, close, and bring it up until the cube's center
   is at `height`. The caller asks for it until the cube is as high as it wants.
-- `put(scene, place, tempo)`: carry the held cube to above `place`, lower it, let go.
-- `go(scene, position, rotation, tempo)`: go there with nothing in hand and fingers closed; begins with letting go of
-  and rising from whatever is around the fingers. So it is also what follows `put`.
-- `release(scene, tempo)`: the beginning of that alone: let go and rise straight up.
+- `put(scene, place, tempo)`: carry the held cube to above `place`, lower it, release it.
+- `go(scene, position, rotation, tempo)`: go there with nothing in hand and fingers closed; begins with releasing
+  whatever is between the fingers, and rising from it. So it is also what follows `put`.
+- `release(scene, tempo)`: the beginning of that alone: open the fingers and rise straight up.
 
 Which of them is due is the caller's to know, from progress that its environment counts: `scene.held` tells what is in
 the grip, and a held cube is on its way up (`fetch`) or down (`put`). All recover: a cube that slipped away is
@@ -42,9 +42,9 @@ Step = tuple[str, Vector]
 """Name of the phase, and the action: tool delta and gripper, (7,)."""
 
 EMPTY_MARGIN = 0.035
-"""An empty hand passes cubes with its tool centre point so far above their tops, m."""
+"""An empty hand passes cubes with its tool center point so far above their tops, m."""
 LEAVING_MARGIN = 0.05
-"""The same before a hand that has let go of a cube turns away from it."""
+"""The same before a hand that has released a cube turns away from it."""
 CARRY_MARGIN = 0.045
 """The same for a hand with a cube in its grip."""
 ABOVE = 0.006
@@ -64,9 +64,9 @@ TURNED = 0.08
 ASTRAY = 0.012
 """A low hand that is further than this from its place in the plane rises and comes again, m."""
 GRASP_DEPTH = 0.006
-"""The fingers close when the tool centre point is closer than this to the height of the cube's centre, m."""
+"""The fingers close when the tool center point is closer than this to the height of the cube's center, m."""
 TOUCHDOWN = 0.003
-"""A cube is let go when its centre is closer than this to its resting height, m."""
+"""A cube is released when its center is closer than this to its resting height, m."""
 PRESS = 0.002
 """A cube is lowered towards so far below its resting height, m: it must touch down."""
 GENTLE = 0.012
@@ -125,7 +125,7 @@ def fetch(scene: HandScene, cube: int, height: float, tempo: Tempo) -> Step:
 def put(scene: HandScene, place: Cube, tempo: Tempo) -> Step:
     """Return the next step towards the held cube standing at `place`, its center and yaw (modulo 90 degrees), released.
 
-    Lower `place` onto another cube by giving it the height of a cube that rests there. Once the cube is let go (also
+    Lower `place` onto another cube by giving it the height of a cube that rests there. Once the cube is released (also
     when it slipped), this opens the fingers and rises; the caller sees `scene.held is None` and asks for what is next.
     """
     tool = scene.tool

@@ -19,7 +19,7 @@ from kc_vla_sim.experts.tool import POINTING_DOWN, REACHED_SHARE, Tool, Vector
 from kc_vla_sim.robot import CONTROL_RATE
 
 READY = 0.034
-"""Finger position for a grasp, m: wide enough for a cube, and no wider because of its neighbours."""
+"""Finger position for a grasp, m: wide enough for a cube, and no wider because of its neighbors."""
 GRIPPED = 0.0205
 """A finger that is no further out than this while a cube is between the fingers holds the cube, m."""
 _PRESSING = 0.019
@@ -35,13 +35,13 @@ _FINGERS = (0.05, 0.009)
 _PALM = (0.105, 0.045)
 """The same of the hand above the fingers, with its camera."""
 _PALM_HEIGHT = 0.035
-"""Height of the palm's underside above the tool centre point, m."""
+"""Height of the palm's underside above the tool center point, m."""
 _COASTING = np.array([[0.11, 0.0, 0.24], [0.0, 0.74, 0.0], [0.0, 0.0, 0.5]])
 """How far (m) the tool still goes after a stop for each m per step of its speed; fitted to 2,400 random steps."""
 _SWINGING = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -1.03], [0.0, 1.36, 0.0]])
 """How far (rad) it still turns: speeding up turned it the other way."""
 _GRIP_REACH = 0.012
-"""The fingers enclose a cube whose centre is closer to the tool centre point than this in the plane, m."""
+"""The fingers enclose a cube whose center is closer to the tool center point than this in the plane, m."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class HandScene:
 def see_scene(agent: Any, cubes: Sequence[Any]) -> HandScene:
     """Read the first environment: `agent` is a ManiSkill Panda, `cubes` are actors of `build_cube`.
 
-    Hand and held cube are given where they would come to rest if the hand were told to stop now, up to 2 cm ahead of
+    Hand and held cube are given where they would come to rest if the hand stopped now, up to 2 cm ahead of
     where they are. That pose follows every tool delta exactly, however the mass of the arm delays the motion itself.
     """
     pose = agent.tcp.pose.sp

@@ -1,7 +1,7 @@
 """The way of the hand through one lift, step by step on the clock: from home to the cube, up, down, and home again.
 
 Every step of it is fixed by what was drawn for the episode. So two plans made at different times agree on what the
-hand does between them, and one that arrives late still fits: only small errors are left to mend.
+hand does between them, and one that arrives late still fits: only small errors are left to correct.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import REACHED_SHARE, Vector
 
 MENDING = 0.2
-"""Share of an error that one step mends: little, so that what is mended late is not mended twice."""
+"""Share of an error that one step corrects: little, so that a late correction is not made twice."""
 STRAY = 0.03
 """A hand further than this off its way has left it, m ..."""
 STRAY_TURN = 0.3
@@ -50,7 +50,7 @@ class LiftScript:
         grippers: command during each step, (T,), 0 closed .. 1 open.
         phases: name of each step, T of them.
         grasp: step at which the fingers begin to close.
-        release: step at which they begin to let go.
+        release: step at which they begin to release.
     """
 
     positions: NDArray[np.float64]

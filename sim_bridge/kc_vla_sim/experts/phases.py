@@ -14,8 +14,9 @@ class Phase:
         meaning: what the hand does.
         bent: its way may be bent, and be faster than the expert's.
         paused: it may pause.
-        pushed: the arm may be pushed off its way, with `--plans`: no cube is being gripped, let go or pushed. Whoever
-            never saw the arm off the place where it waits learns nothing that would bring it back, and drifts away.
+        pushed: the arm may be pushed off its way, with `--plans`: no cube is being gripped, released or pushed. A
+            policy that never saw the arm off the place where it waits learns nothing that would bring it back, and
+            drifts away.
         unchanged: nothing but that: the tempo is the task's.
     """
 

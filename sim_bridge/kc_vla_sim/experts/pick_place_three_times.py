@@ -1,11 +1,11 @@
 """Expert for temporal sequencing: go home, wait there, lift the next cube, put it back.
 
 Every step is decided from the present state alone: the scene, and what the environment counts of lifts and visits.
-From the end of a visit on, a lift follows its script by the clock. Whatever goes wrong with it is mended by the moves
-of `grasping`, and then the hand goes home for the next.
+From the end of a visit on, a lift follows its script by the clock. Whatever goes wrong with it is corrected by the
+moves of `grasping`, and then the hand goes home for the next.
 
-Without whims there are neither visits nor scripts: no image tells whether the hand comes from home or goes there, or
-what the clock says. It goes from cube to cube.
+Without expert variation there are neither visits nor scripts: no image tells whether the hand comes from home or goes
+there, or what the clock says. It goes from cube to cube.
 """
 
 from __future__ import annotations

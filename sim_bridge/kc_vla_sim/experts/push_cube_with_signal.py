@@ -24,9 +24,9 @@ TRAVEL_HEIGHT = 0.12
 """Height of the tool above the table while it moves past the cube, m."""
 PUSH_HEIGHT = 0.025
 BEHIND = 0.065
-"""Distance from the cube's centre at which the tool waits, m."""
+"""Distance from the cube's center at which the tool waits, m."""
 CONTACT = 0.032
-"""Distance from the cube's centre at which the tool touches it, m."""
+"""Distance from the cube's center at which the tool touches it, m."""
 TRAVEL_SPEED = 0.012
 """m per step."""
 DESCENT_SPEED = 0.01
@@ -36,7 +36,7 @@ CLOSE = 0.012
 STRAY = 0.025
 """Further than this from its line or its place, a low tool goes up and comes again, m."""
 ARRIVED = 0.02
-"""The push is over when the cube is closer to the target's centre than this, m."""
+"""The push is over when the cube is closer to the target's center than this, m."""
 
 
 @dataclass(frozen=True)

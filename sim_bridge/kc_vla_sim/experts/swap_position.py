@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 _TURN = (TOP, MIDDLE, BOTTOM, TOP)
 """The cube that each stage is about, by the level at which it began."""
 _SETTLING = 0.13
-"""Share of the way left that one step covers. Where only the later rows of late plans are executed, they mend most of
-an error at about this share; a quicker hand is still off its place when it goes down."""
+"""Share of the way left that one step covers. Where only the later rows of late plans are executed, they correct most
+of an error at about this share; a quicker hand is still off its place when it goes down."""
 _ASIDE = 0.03
-"""Without whims a cube may stand so far from its place aside, m ..."""
+"""Without expert variation a cube may stand so far from its place aside, m ..."""
 _LOW = 0.035
 """... and anywhere once it is no higher than this above the table, m."""
 _SPARE_ROOM = 0.07
@@ -150,8 +150,8 @@ def _due(state: _State) -> int:
 def _aside(place: Cube, scene: HandScene, tempo: Tempo) -> Cube:
     """Return where the held cube goes that is to stand aside at `place`.
 
-    Nothing shows the place, so one who learns cannot tell it: without whims anywhere near it will do, and anywhere at
-    all for a cube that is low, as long as there is room.
+    Nothing shows the place, so a policy cannot learn it: without expert variation anywhere near it will do, and
+    anywhere at all for a cube that is low, as long as there is room.
     """
     assert scene.held is not None
     held = scene.cubes[scene.held].position

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kc_vla_sim.envs.teacher_arm_shuffle import TeacherArmShuffleEnv
 
 LIFT_HEIGHT = 0.15
-"""Height to which it lifts the cube's centre, m; success comes before."""
+"""Height to which it lifts the cube's center, m; success comes before."""
 _FULL_SPEED = Tempo(travel=0.02, lower=0.012, lift=0.02, settling=0.15)
 
 

@@ -14,7 +14,7 @@ class Tempo:
         lower: down to a cube, or down with one.
         lift: up with a cube.
         settling: largest share of the way left that one step covers. Where actions arrive late, the first rows of a
-            plan are never executed: a small error is only mended if its correction outlasts them.
+            plan are never executed: a small error is only corrected if its correction outlasts them.
         funnel: go down to a cube as low as the distance, the turn and the fingers allow, in place of first coming
             above it and then going down: where it is a little off it does a little else, and never all at once.
     """
@@ -27,4 +27,4 @@ class Tempo:
 
 
 LEARNABLE = Tempo(travel=0.02, lower=0.012, lift=0.02, settling=0.2, funnel=True)
-"""For those who learn from it: slow enough to mend on the way down what was off above, and without thresholds."""
+"""For those who learn from it: slow enough to correct on the way down what was off above, and without thresholds."""

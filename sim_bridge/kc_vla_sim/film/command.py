@@ -21,12 +21,12 @@ _ENDING_S = 2.0
 _SHOWN_AFTER_NEWS = CONTROL_RATE
 """Frames that are filmed after a keyframe or a decision, whether or not anything moves."""
 _STILL = 0.05
-"""Nothing moves between two pictures that differ by less than this on average, of 255."""
+"""Nothing moves between two images that differ by less than this on average, of 255."""
 
 
 @dataclass(frozen=True)
 class FilmOptions:
-    """What to film.
+    """The episode to record as a video.
 
     Attributes:
         task: name in the task table.

@@ -39,7 +39,7 @@ class VideoFrame:
 
     Attributes:
         frame: with its images.
-        phase: what whoever moves the arm is doing.
+        phase: phase of the expert or policy that moves the arm.
         keyframes: those known by now, by label.
         decisions: moments of decision so far: the frame, and the right choice.
     """

@@ -51,7 +51,9 @@ class BridgeParameters(RobotParameters):
     image_size: int = parameter(256, "pixels, width and height of every camera", low=16, high=2048)
     renderer: str = parameter("auto", "what draws", choices=("auto", "gpu", "cpu"))
     variant: str = parameter(STANDARD, "of every task", choices=tuple(VARIANTS))
-    looks: str = parameter(STANDARD_LOOKS, "of every task", choices=tuple(LOOKS))
+    visual_randomization: str = parameter(
+        STANDARD_LOOKS, "of the rooms of every task", choices=tuple(LOOKS), former="looks"
+    )
     options: str = parameter(
         "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"
     )
@@ -73,7 +75,7 @@ class ManiskillBridgeNode(StackNode):
     def start(self) -> None:
         """Check the renderer and open the services; the environment is made at the first reset."""
         values = self.parameters
-        rig = values.robot()
+        rig = values.loaded_robot()
         try:
             given = options_in(values.options, "parameter 'options'")
             context = SimulatorContext(rig, values.image_size)
@@ -103,12 +105,12 @@ class ManiskillBridgeNode(StackNode):
             self.every(PERIOD_NS / 1e9, self._step_realtime)
 
     def stop(self) -> None:
-        """Let go of the environment."""
+        """Release the environment."""
         self._simulator.close()
 
     def details(self) -> dict[str, object]:
         """Return what the simulator does."""
-        asked: dict[str, object] = {"mode": self.parameters.mode, "looks": self.parameters.looks}
+        asked: dict[str, object] = {"mode": self.parameters.mode, "looks": self.parameters.visual_randomization}
         frame = getattr(self, "_frame", None)
         return asked if frame is None else {**asked, "frame": frame.index, "held_steps": self._held}
 
@@ -258,7 +260,7 @@ class ManiskillBridgeNode(StackNode):
         self.statistics.add("publish", time.monotonic() - self._shown_at)
 
     def _watch(self) -> None:
-        """Show a frame again that somebody has not answered, say who, and end the episode if nobody ever does."""
+        """Publish a frame again that a node has not answered, log which node, and end the episode if it never does."""
         if self._status is None or self._frame is None:
             return
         if not self._lockstep and not self._frame.done and self._settled >= 0:

@@ -1,4 +1,4 @@
-"""Probes of state aliasing: what a classifier can tell of the right choice at a task's moments of decision.
+"""Probes of state aliasing: how well a classifier predicts the right choice at a task's moments of decision.
 
 One that sees the present frame, and one that sees the time as well, must do no better than chance; the same one with
 the images of the oracle keyframes must know. `gather` plays the episodes, `features` and `inputs` turn what

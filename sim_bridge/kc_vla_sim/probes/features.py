@@ -14,7 +14,7 @@ from kc_vla_sim.probes.gather import Views
 from kc_vla_sim.robot import CONTROL_RATE
 
 GRID = 24
-"""Cells along each side of a picture."""
+"""Cells along each side of an image."""
 BLOB_NUMBERS = 15
 _VIVID = 0.15
 """A pixel belongs to a blob by as much as one channel exceeds the others by more than this; the table does not."""

@@ -13,7 +13,7 @@ from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 
 Views = NDArray[np.uint8]
-"""Both pictures of one frame: (2, height, width, 3), third-person and wrist, RGB."""
+"""Both images of one frame: (2, height, width, 3), third-person and wrist, RGB."""
 
 
 class ProbeError(SimulationError):
@@ -54,7 +54,7 @@ def play_for_probes(simulator: Simulator, task: str, seed: int) -> ProbeEpisode:
     A keyframe that is the highest point so far is drawn anew while it moves: the newest image counts.
 
     Raises:
-        ProbeError: a decision or a keyframe was told of only after its frame had passed.
+        ProbeError: a decision or a keyframe became known only after its frame had passed.
     """
     found = find_task(task)
     choices = found.choices

@@ -22,7 +22,7 @@ MOST_ABOVE_CHANCE = 0.05
 LEAST_WITH_KEYFRAMES = 0.95
 """The probe with keyframes must know more than this."""
 _DIRECTIONS = (0, 12, MOST_DIRECTIONS)
-"""Directions kept of each picture beside its blobs; which of these is chosen by the validation loss."""
+"""Directions kept of each image beside its blobs; which of these is chosen by the validation loss."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class KcVlaConfig(PreTrainedConfig):
         threads: of the CPU for each network.
         execute_steps: control steps of a chunk before the next is computed.
         blend_steps: fade from chunk to chunk, control steps.
-        window_frames: quiet frames that commit a keyframe.
+        window_frames: debounce window, frames, after which a keyframe is confirmed.
     """
 
     device: str | None = "cpu"
@@ -69,6 +69,6 @@ class KcVlaConfig(PreTrainedConfig):
         """None."""
 
     def validate_features(self) -> None:
-        """ValueError where pictures or the state are missing."""
+        """ValueError where images or the state are missing."""
         if not self.image_features or self.robot_state_feature is None:
             raise ValueError("the policy kc_vla needs pictures, and the robot's state as observation.state")

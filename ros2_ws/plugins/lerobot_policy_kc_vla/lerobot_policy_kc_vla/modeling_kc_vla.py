@@ -1,4 +1,4 @@
-"""The policy as LeRobot asks it: an action for each observation. It runs in ONNX Runtime, and is learnt elsewhere."""
+"""The policy as LeRobot asks it: an action for each observation. It runs in ONNX Runtime, and is trained elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The robot: what it sees and feels comes from a running stack, and what it is told goes through the stack's limits."""
+"""The robot: observations come from a running stack, and actions go through the stack's limits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class KcVla(Robot):
 
     @property
     def observation_features(self) -> dict[str, Any]:
-        """Each number of the state, and height, width and colours of each view."""
+        """Each number of the state, and height, width and colors of each view."""
         views = {view: (*size, 3) for view, size in self._robot.views.items()}
         return {**dict.fromkeys(self._robot.state, float), **views}
 

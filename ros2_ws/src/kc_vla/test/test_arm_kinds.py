@@ -21,8 +21,8 @@ from kc_vla.core.options import OptionError
 from kc_vla.core.rig import DriverChoice, RigError, load_rig
 from kc_vla.core.share import share
 from kc_vla.core.tables import TableError
-from kc_vla.machine.arm_drivers import look_at_arms
 from kc_vla.machine.finding import Level
+from kc_vla.machine.open_tables import look_at_table
 from kc_vla.ros.controller_parameters import ControllerParameters
 
 THERE = REST + np.array([0.2, 0.3, -0.2, 0.1, 0.0, 0.1])
@@ -62,7 +62,7 @@ class Ideal:
 def bad(wiring, options):
     raise KeyError("libvendor")
 
-IDEAL = ArmKind("an ideal arm", Options, lambda wiring, options: Ideal(wiring.rig, options),
+IDEAL = ArmKind("an ideal arm", Options, lambda wiring, options: Ideal(wiring.robot, options),
                 lambda rig, options: f"ideal-{options.desk}", lambda rig, options: Timing(command_rate=50.0))
 FAILS = ArmKind("fails", Options, bad, lambda rig, options: "fails")
 """
@@ -147,8 +147,9 @@ def test_a_driver_that_cannot_be_had_is_told_of_in_one_line(others: None, driver
 
 
 def test_the_doctor_lists_the_drivers_and_each_that_is_broken(others: None) -> None:
-    good, broken = look_at_arms()
-    assert good.what == "piper, ros, fails (elsewhere), ideal (elsewhere)"
+    good, broken = look_at_table("arm drivers")
+    assert good.what == "of kc_vla: piper, ros, fails (elsewhere), ideal (elsewhere)"
+    assert good.facts["rows"] == {"piper": "kc_vla", "ros": "kc_vla", "fails": "elsewhere", "ideal": "elsewhere"}
     assert (broken.level, "'broken' of package 'elsewhere'" in broken.what) == (Level.WARN, True)
 
 
@@ -164,10 +165,10 @@ def test_a_robot_file_names_its_driver_with_options(tmp_path: Path, others: None
     assert choose_arm("ideal", rig, {"desk": "right"}).identity == "ideal-right"
     assert choose_arm("ideal", rig).timing.command_rate == 50.0
     assert choose_arm("piper", rig).identity == "can0"  # what the file says is of another driver
-    values = ControllerParameters(arm="ideal", rig=str(file), driver="{desk: right}")
+    values = ControllerParameters(arm="ideal", robot=str(file), driver="{desk: right}")
     assert values.chosen_arm().identity == "ideal-right"
     chosen = values.chosen_arm()
-    assert values.servo_settings(chosen.rig, chosen.timing).command_every == 4
+    assert values.servo_settings(chosen.robot, chosen.timing).command_every == 4
     with pytest.raises(
         OptionError, match=r"driver 'ideal' of robot '.*': there is no option 'dseck': did you mean 'desk'"
     ):
@@ -181,8 +182,19 @@ def test_a_robot_file_names_its_driver_with_options(tmp_path: Path, others: None
 def test_a_robot_of_another_driver_is_not_moved_by_a_ros_driver() -> None:
     assert load_rig("piper").driver == DriverChoice("piper")
     assert choose_arm("ros", load_rig("ur5e_ros")).timing.command_rate == 50.0
-    with pytest.raises(RigError, match="the robot 'piper' does not say how a ROS driver moves it"):
-        _ = choose_arm("ros", load_rig("piper")).identity
+    words = "driver 'ros' of robot 'piper', whose file has the driver 'piper': option 'kind' is missing"
+    with pytest.raises(OptionError, match=words):
+        choose_arm("ros", load_rig("piper"))
+
+
+def test_options_of_a_ros_driver_are_those_of_any_other_row() -> None:
+    robot = load_rig("ur5e_ros")
+    usual, slow = choose_arm("ros", robot), choose_arm("ros", robot, {"rate": 20, "command": "/other"})
+    assert usual.options.interface(robot.joints) == robot.interface
+    assert (slow.timing.command_rate, slow.identity) == (20.0, "ros/other")
+    assert slow.options.interface(robot.joints).gripper == usual.options.interface(robot.joints).gripper
+    with pytest.raises(OptionError, match=r"option 'rate' is 500.0: allowed is 10\.\.200"):
+        choose_arm("ros", robot, {"rate": 500})
 
 
 def test_the_options_of_a_piper_may_be_in_its_file_or_in_the_parameters() -> None:

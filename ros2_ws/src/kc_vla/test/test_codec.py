@@ -37,7 +37,7 @@ def test_many_states_at_once_are_those_of_each(poses: np.ndarray, joints: np.nda
 
 @pytest.mark.parametrize("action", list(ActionType))
 def test_the_joints_of_another_robot_are_refused(action: ActionType) -> None:
-    with pytest.raises(CodecError, match=r"the joints joint1, .* the rig 'panda_sim' has panda_joint1"):
+    with pytest.raises(CodecError, match=r"the joints joint1, .* the robot 'panda_sim' has panda_joint1"):
         Codec(PANDA, action).state(POSE, PIPER.names, np.zeros(7))
 
 

@@ -233,7 +233,7 @@ JOINT = '<joint name="j" type="{}"><parent link="{}"/><child link="{}"/>{}</join
         (LINKS + JOINT.format("fixed", "robot_base", "tool", '<origin xyz="1 nan 0"/>'), "not three finite numbers"),
         (LINKS + JOINT.format("revolute", "robot_base", "tool", '<mimic joint="k"/>'), "mimics a joint that is not"),
         (LINKS + JOINT.format("fixed", "robot_base", "tool", "") * 2, "link tool hangs on two joints"),
-        ('<link name="robot_base"/>', "has no link 'tool', which the rig 'piper' has poses in"),
+        ('<link name="robot_base"/>', "has no link 'tool', which the robot 'piper' has poses in"),
         (
             LINKS
             + '<link name="a"/>'

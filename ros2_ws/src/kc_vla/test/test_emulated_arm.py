@@ -16,7 +16,7 @@ from kc_vla.arm.emulator.frames import (
     GripperTarget,
     JointTarget,
     LimitQuery,
-    Mode,
+    ModeCommand,
     MotorPower,
     Move,
     Stop,
@@ -31,7 +31,7 @@ RAISED = (0, 90_000, -60_000, 0, 30_000, 0)
 
 def ready(speed: int = 50) -> EmulatedArm:
     arm = EmulatedArm(PIPER)
-    arm.receive(Mode(1, Move.JOINTS, speed))
+    arm.receive(ModeCommand(1, Move.JOINTS, speed))
     arm.receive(MotorPower(ALL, True))
     return arm
 
@@ -135,7 +135,9 @@ def test_a_target_out_of_range_is_reported_and_not_followed():
     assert arm.status == Status.NORMAL
 
 
-@pytest.mark.parametrize("mode", [Mode(0, Move.JOINTS, 50), Mode(1, Move.POSE, 50)], ids=["standby", "other move"])
+@pytest.mark.parametrize(
+    "mode", [ModeCommand(0, Move.JOINTS, 50), ModeCommand(1, Move.POSE, 50)], ids=["standby", "other move"]
+)
 def test_joint_targets_are_followed_in_the_right_mode_only(mode):
     arm = ready()
     arm.receive(mode)
@@ -201,7 +203,7 @@ def test_after_its_own_stop_or_teaching_only_a_reset_frees_it(how):
 
     def obeys() -> bool:
         for _ in range(3):
-            arm.receive(Mode(1, Move.JOINTS, 100))
+            arm.receive(ModeCommand(1, Move.JOINTS, 100))
             arm.receive(MotorPower(ALL, True))
         before = arm.body.angles.copy()
         aim(arm, (20_000, 90_000, -60_000, 0, 0, 0))

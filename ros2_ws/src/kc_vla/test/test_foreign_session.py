@@ -159,7 +159,7 @@ def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
         # What joint states have wrong: told apart in test_joint_intake.py, blocks the arm in test_foreign_robot.py.
         *at_night(
             ("nan", "nothing has come from the arm for .* give nan for '"),
-            ("renamed", "nothing has come from the arm for .* name other_.*, and the rig's interface "),
+            ("renamed", "nothing has come from the arm for .* name other_.*, and the robot's interface "),
             ("repeated", "nothing has come from the arm for .* repeat an old stamp"),
             ("old", "nothing has come from the arm for .* repeat an old stamp"),
             ("far", "nothing has come from the arm for .* is told to be at .* degrees, outside of its "),
@@ -321,4 +321,4 @@ def test_a_rig_that_does_not_say_how_it_is_moved_is_refused(tmp_path: Path) -> N
         session.poll()
         time.sleep(0.01)
     session.hang_up()
-    assert "the robot 'piper' does not say how a ROS driver moves it" in said[-1]
+    assert "driver 'ros' of robot 'piper', whose file has the driver 'piper': option 'kind' is missing" in said[-1]

@@ -91,9 +91,9 @@ def test_without_speeds_that_are_numbers_the_positions_tell(driver: Driver) -> N
         ({"positions": ANGLES}, "name 7 joints and give 6 positions"),
         (
             {"names": [f"other_{name}" for name in NAMES]},
-            "name other_shoulder_pan_joint, .* and the rig's interface shou",
+            "name other_shoulder_pan_joint, .* and the robot's interface shou",
         ),
-        ({"names": [], "positions": []}, "name none, and the rig's interface"),
+        ({"names": [], "positions": []}, "name none, and the robot's interface"),
         ({"names": (*NAMES[:6], NAMES[0])}, "name a joint twice"),
         ({"positions": (*ANGLES[:2], math.nan, *ANGLES[3:], 0.2)}, "give nan for 'elbow_joint'"),
         ({"positions": (math.inf, *ANGLES[1:], 0.2)}, "give inf for 'shoulder_pan_joint'"),
@@ -147,7 +147,7 @@ def test_angles_far_out_of_the_limits_are_not_believed(driver: Driver) -> None:
     assert math.isinf(felt.age)
     assert felt.refusal == (
         "'shoulder_pan_joint' is told to be at 328 degrees, outside of its -180 to 180: "
-        "move it back, or mend limits and units in the rig"
+        "move it back, or correct limits and units in the robot file"
     )
     driver.say(positions=(RIG.limits.highest[0] + 0.05, *ANGLES[1:], 0.2))
     assert driver.intake.felt(driver.at).refusal == ""

@@ -18,7 +18,7 @@ from kc_vla.core.tables import OpenTable
 from kc_vla.keyframes.selectors import SELECTORS
 from kc_vla.launching import endings, graph
 from kc_vla.launching import policies as policy_arguments
-from kc_vla.launching.selector import KeyframeSource, SelectorModel
+from kc_vla.launching.selector import ChosenSelector, ModelOfSelector
 from kc_vla.policy.backends import BACKENDS
 
 ROW_KINDS = {
@@ -217,7 +217,10 @@ def test_a_required_node_ends_the_launch_with_its_work_or_with_its_failure() -> 
 
 @pytest.mark.parametrize(
     ("table", "argument"),
-    [(BACKENDS, policy_arguments.policy_argument), (SELECTORS, policy_arguments.source_argument)],
+    [
+        (BACKENDS, policy_arguments.policy_argument),
+        (SELECTORS, lambda graph: policy_arguments.selector_argument(graph)[1]),
+    ],
 )
 def test_what_is_in_the_table_can_be_chosen(
     table: OpenTable[Any], argument: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -257,7 +260,7 @@ def test_the_selector_is_that_which_is_named_or_knows_the_tempo_of_what_moves_th
     given: dict[str, str], name: str, context: LaunchContext
 ) -> None:
     context.launch_configurations.update({"model": "", "models": ""} | given)
-    assert SelectorModel().perform(context) == name
+    assert ModelOfSelector().perform(context) == name
 
 
 @pytest.fixture
@@ -272,7 +275,7 @@ def policies(tmp_path: Path) -> Path:
     ("given", "source"),
     [
         ({"policy": "learned", "policy_model": "mine"}, "events"),
-        ({"policy": "learned", "policy_model": "mine", "source": "rules"}, "rules"),
+        ({"policy": "learned", "policy_model": "mine", "selector": "rules"}, "rules"),
         ({"policy": "learned", "policy_model": "marked"}, "learned"),
         ({"policy": "learned", "policy_model": "unknown"}, "learned"),
         ({"policy": "replay", "policy_model": "mine"}, "learned"),
@@ -281,8 +284,8 @@ def policies(tmp_path: Path) -> Path:
 def test_keyframes_are_selected_as_the_policy_was_taught_unless_a_source_is_named(
     given: dict[str, str], source: str, policies: Path, context: LaunchContext
 ) -> None:
-    context.launch_configurations.update({"source": "auto", "policy_models": str(policies)} | given)
-    assert KeyframeSource().perform(context) == source
+    context.launch_configurations.update({"selector": "auto", "policy_models": str(policies)} | given)
+    assert ChosenSelector().perform(context) == source
 
 
 def test_words_that_are_no_backend_can_be_added() -> None:

@@ -1,11 +1,13 @@
-"""A launch file takes the robot by `robot:=`, and for one more version by `rig:=`."""
+"""A launch file takes the robot by `robot:=` and the selector by `selector:=`, and both by their former names."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from launch import LaunchContext
 
-from kc_vla.launching.arguments import ArgumentError
+from kc_vla.launching.arguments import Argument, ArgumentError
+from kc_vla.launching.policies import selector_argument
 from kc_vla.launching.robot import robot_arguments
 
 
@@ -14,12 +16,16 @@ def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
 
 
-def declared(default: str | None, **given: str) -> str:
+def executed(arguments: Sequence[Argument], given: dict[str, str]) -> dict[str, str]:
     context = LaunchContext()
     context.launch_configurations.update(given)
-    for argument in robot_arguments(default, "the robot"):
+    for argument in arguments:
         argument.execute(context)
-    return context.launch_configurations["robot"]
+    return context.launch_configurations
+
+
+def declared(default: str | None, **given: str) -> str:
+    return executed(robot_arguments(default, "the robot"), given)["robot"]
 
 
 def test_the_robot_is_named_by_either(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -37,3 +43,19 @@ def test_a_robot_is_named_once_and_must_be_there() -> None:
     for name in ("rig", "robot"):
         with pytest.raises(ArgumentError, match=f"{name}:=nobody: no robot 'nobody': there are "):
             declared("piper", **{name: "nobody"})
+
+
+def test_the_selector_is_named_by_either(capfd: pytest.CaptureFixture[str]) -> None:
+    def chosen(**given: str) -> str:
+        return executed(selector_argument("piper"), given)["selector"]
+
+    assert (chosen(), chosen(selector="rules")) == ("auto", "rules")
+    assert capfd.readouterr().err == ""
+    assert chosen(source="rules") == "rules"
+    assert capfd.readouterr().err == "deprecated: source:=rules is called selector:=rules\n"
+    with pytest.raises(
+        ArgumentError, match="source:=rules and selector:=events: name the selector once, by selector:="
+    ):
+        chosen(source="rules", selector="events")
+    with pytest.raises(ArgumentError, match="source:=ruels: it is one of auto, learned, "):
+        chosen(source="ruels")

@@ -81,11 +81,11 @@ def test_pictures_of_another_size_are_made_smaller_and_of_another_shape_refused(
 
 def test_another_robot_or_other_cameras_are_told(piper_like: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        PolicyError, match=r"state of 7 numbers and gives actions of 7: the rig 'panda_sim' has 9 and 9"
+        PolicyError, match=r"state of 7 numbers and gives actions of 7: the robot 'panda_sim' has 9 and 9"
     ):
         opened(piper_like, PANDA)
     one_eyed = replace(PIPER, cameras={"third_person": "camera"})
-    with pytest.raises(PolicyError, match=r"looks at observation\.images\.wrist: the rig 'piper' has no such view"):
+    with pytest.raises(PolicyError, match=r"looks at observation\.images\.wrist: the robot 'piper' has no such view"):
         opened(piper_like, one_eyed)
     with pytest.raises(PolicyError, match="only one with a state tells which"):
         opened(export_act(write_act(tmp_path, STATELESS))[0].parent, PIPER)

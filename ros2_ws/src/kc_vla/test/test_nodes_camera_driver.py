@@ -115,7 +115,7 @@ def test_pictures_and_calibration_of_a_driver_come_with_its_stamps_in_the_frame_
     with camera(bench, info=INFO):
         sent = bench.until(lambda: any(i.k[0] for i in bench.infos) and paired(), (info, lens), (colour, raw()))
         bench.send(colour, raw(), frame="driver_lens")
-        bench.peer.until(lambda: bench.said("the driver calls its frame 'driver_lens' and the rig 'eye'"))
+        bench.peer.until(lambda: bench.said("the driver calls its frame 'driver_lens' and the robot 'eye'"))
     np.testing.assert_array_equal(image_pixels(bench.images[0]), RED)
     assert bench.images[0].encoding == "rgb8"
     assert (

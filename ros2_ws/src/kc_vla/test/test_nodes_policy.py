@@ -330,8 +330,8 @@ def test_a_bag_that_is_played_to_another_episode_is_told(tmp_path: Path) -> None
 
 
 def test_the_joints_of_another_robot_than_the_rig_are_told(tmp_path: Path) -> None:
-    with thinking(tmp_path, rig="piper") as (robot, _, _):
+    with thinking(tmp_path, robot="piper") as (robot, _, _):
         answer = robot.answer(robot.ask("one", 0))
         assert not answer.success
-        assert "the rig 'piper' has joint1, joint2" in answer.message
-        robot.hears("choose the rig of this robot")
+        assert "the robot 'piper' has joint1, joint2" in answer.message
+        robot.hears("choose the robot file of this robot")

@@ -45,10 +45,10 @@ CANNOT_START = 2
         (POLICY, {"backend": "replay", "bag": "/nowhere"}, "nothing to replay: "),
         (
             SELECTOR,
-            {"source": "learned", "models_folder": "/nowhere"},
+            {"selector": "learned", "models_folder": "/nowhere"},
             "no models in /nowhere: /nowhere/reg",
         ),
-        (RECORDER, {"rig": "nobody"}, "no robot 'nobody': there are "),
+        (RECORDER, {"robot": "nobody"}, "no robot 'nobody': there are "),
         (
             RECORDER,
             {"also": "/wrist/camera_info sensor_msgs/msg/CameraInfo"},
@@ -70,7 +70,7 @@ def test_a_model_that_looks_at_what_the_robot_has_no_camera_for(tmp_path: Path) 
     content = yaml.safe_load((share("robots") / "panda_sim.yaml").read_text())
     content["cameras"] = {"front": "a", "wrist": "b"}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
-    asked = {"source": "learned", "device": "cpu", "rig": str(tmp_path / "mine.yaml")}
+    asked = {"selector": "learned", "device": "cpu", "robot": str(tmp_path / "mine.yaml")}
     line = "looks at the view third_person, there is front, wrist: take a model that was trained with these"
     test_a_value_that_cannot_be(tmp_path, SELECTOR, asked, line)
 

@@ -84,9 +84,9 @@ class Camera(Peer):
 
 @contextmanager
 def looking(tmp_path: Path, **parameters: object) -> Iterator[tuple[Camera, Gate, Any]]:
-    """A selector with the source `gated`, in an episode "one" of which it looks at frame 0."""
+    """The selector `gated`, in an episode "one" of which it looks at frame 0."""
     gate = Gate(tmp_path / "gate")
-    given = {"source": "gated", "models_folder": gate.folder, "diagnostics_period": 0.1, **parameters}
+    given = {"selector": "gated", "models_folder": gate.folder, "diagnostics_period": 0.1, **parameters}
     with Camera() as camera, running(MODULE, tmp_path / "log", plug="gated_rows", **given) as process:
         camera.find()
         camera.begin("one")
@@ -95,7 +95,7 @@ def looking(tmp_path: Path, **parameters: object) -> Iterator[tuple[Camera, Gate
 
 
 def test_while_the_source_looks_the_node_goes_on_says_so_and_recovers(tmp_path: Path) -> None:
-    told = "source 'gated' has not answered for 0.3 s"
+    told = "selector 'gated' has not answered for 0.3 s"
     with looking(tmp_path, wait_timeout=0.3) as (camera, gate, _):
         camera.hears(told)
         assert camera.value("runs on") == "a gate"
@@ -202,6 +202,6 @@ def test_a_fault_in_a_source_ends_the_node(tmp_path: Path) -> None:
 
 
 def test_a_source_that_is_in_the_table_can_be_chosen_and_no_other(tmp_path: Path) -> None:
-    with running(MODULE, tmp_path / "log", plug="gated_rows", source="gate") as process:
+    with running(MODULE, tmp_path / "log", plug="gated_rows", selector="gate") as process:
         assert process.wait(60) == CANNOT_START
     assert "no keyframe selector 'gate': did you mean 'gated'?" in (tmp_path / "log").read_text()

@@ -79,7 +79,7 @@ def pose(messages: list[TFMessage], frame: str, root: str) -> np.ndarray:
 
 def test_a_viewer_hears_where_links_and_cameras_are(tmp_path: Path) -> None:
     (tmp_path / "wrist.yaml").write_text(HAND_EYE)
-    given = {"rig": "piper", "hand_eye": tmp_path / "wrist.yaml", "base": "'0 0 0.5 0 0 0 1'"}
+    given = {"robot": "piper", "hand_eye": tmp_path / "wrist.yaml", "base": "'0 0 0.5 0 0 0 1'"}
     with running(MODULE, tmp_path / "log", **given), Viewer() as viewer:
         viewer.until(lambda: viewer.standing and viewer.descriptions)
         stamp_ns = viewer.tell_until_heard()
@@ -96,7 +96,7 @@ def test_a_viewer_hears_where_links_and_cameras_are(tmp_path: Path) -> None:
 
 
 def test_what_was_told_is_not_told_again_and_what_is_not_known_is_left_out(tmp_path: Path) -> None:
-    with running(MODULE, tmp_path / "log", rig="piper"), Viewer() as viewer:
+    with running(MODULE, tmp_path / "log", robot="piper"), Viewer() as viewer:
         viewer.tell_until_heard()
         last_ns = viewer.now_ns() + 10**9
         viewer.tell(last_ns)
@@ -137,7 +137,7 @@ def test_the_cameras_of_a_simulator_stand_beside_the_robot(tmp_path: Path) -> No
 
 def test_beside_a_driver_that_tells_of_the_links_only_cameras_are_told(tmp_path: Path) -> None:
     (tmp_path / "wrist.yaml").write_text(HAND_EYE)
-    given = {"rig": "piper", "hand_eye": tmp_path / "wrist.yaml", "robot_links": False}
+    given = {"robot": "piper", "hand_eye": tmp_path / "wrist.yaml", "robot_links": False}
     with running(MODULE, tmp_path / "log", **given), Viewer() as viewer:
         viewer.until(lambda: viewer.standing)
         assert [each.child_frame_id for each in viewer.standing[-1].transforms] == ["wrist_optical_frame"]
@@ -148,10 +148,10 @@ def test_beside_a_driver_that_tells_of_the_links_only_cameras_are_told(tmp_path:
 @pytest.mark.parametrize(
     ("parameters", "line"),
     [
-        ({"rig": "piper", "urdf": "none.urdf"}, "the description none.urdf cannot be read"),
-        ({"rig": "piper", "hand_eye": "none.yaml"}, "cannot read the calibration none.yaml"),
-        ({"rig": "piper", "base": "'1 2 3'"}, "base is '1 2 3': x y z qx qy qz qw are wanted"),
-        ({"rig": "piper", "rate": 0.1}, "parameter 'rate' is 0.1: allowed is"),
+        ({"robot": "piper", "urdf": "none.urdf"}, "the description none.urdf cannot be read"),
+        ({"robot": "piper", "hand_eye": "none.yaml"}, "cannot read the calibration none.yaml"),
+        ({"robot": "piper", "base": "'1 2 3'"}, "base is '1 2 3': x y z qx qy qz qw are wanted"),
+        ({"robot": "piper", "rate": 0.1}, "parameter 'rate' is 0.1: allowed is"),
     ],
     ids=str,
 )
@@ -164,7 +164,7 @@ def test_it_says_why_it_cannot_start(tmp_path: Path, parameters: dict[str, objec
 
 
 def test_joint_states_of_another_robot_are_told_of(tmp_path: Path) -> None:
-    with running(MODULE, tmp_path / "log", rig="piper"), Viewer() as viewer:
+    with running(MODULE, tmp_path / "log", robot="piper"), Viewer() as viewer:
         viewer.until(viewer._states.get_subscription_count)
 
         def told() -> bool:

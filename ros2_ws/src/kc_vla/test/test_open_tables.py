@@ -127,6 +127,74 @@ def test_options_that_a_row_cannot_have_are_refused_with_what_it_can(given: dict
         read_options(Options, given, "driver 'x'")
 
 
+@dataclass(frozen=True)
+class Switch:
+    topic: str = option("topic of the switch", "")
+    service: str = option("service of the switch", "")
+
+    def __post_init__(self) -> None:
+        if self.topic and self.service:
+            raise OptionError("name its topic or its service")
+
+
+@dataclass(frozen=True)
+class Nested:
+    switch: Switch = option("of the motors")
+    names: tuple[str, ...] = option("of the joints", ())
+    gains: tuple[float, ...] = option("of the joints", (1.0,))
+
+
+def test_an_option_may_be_a_list_or_have_options_of_its_own() -> None:
+    found = read_options(Nested, {"switch": {"topic": "/on"}, "names": ["a", "b"], "gains": [2, 0.5]}, "driver 'x'")
+    assert found == Nested(Switch("/on"), ("a", "b"), (2.0, 0.5))
+    assert read_options(Nested, {"switch": {}}, "driver 'x'") == Nested(Switch())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "driver 'x': option 'switch' is missing - of the motors"),
+        ({"switch": "/on"}, "option 'switch' is '/on': it must be a mapping with topic, service"),
+        ({"switch": {"topik": "/on"}}, "option 'switch': there is no option 'topik': did you mean 'topic'"),
+        ({"switch": {"topic": "/a", "service": "/b"}}, "option 'switch': name its topic or its service"),
+        ({"switch": {}, "names": "a"}, "option 'names' is 'a': it must be a list of texts - of the joints"),
+        ({"switch": {}, "names": ["a", 7]}, "option 'names' is 7: it must be a text"),
+        ({"switch": {}, "gains": [10**400]}, "option 'gains' is inf: it must be finite"),
+    ],
+)
+def test_options_within_options_are_refused_with_the_place(given: dict[str, object], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        read_options(Nested, given, "driver 'x'")
+
+
+@dataclass(frozen=True)
+class Row:
+    options: type[Any]
+
+
+ROW = Row(Options)
+
+
+class ThingError(Exception):
+    pass
+
+
+def test_a_table_reads_the_options_of_a_row_and_refuses_them_with_one_error() -> None:
+    rows = {"own": f"{__name__}:ROW"}
+    plain, refusing = OpenTable(GROUP, "thing", Row, rows), OpenTable(GROUP, "thing", Row, rows, refusal=ThingError)
+    given, shared = {"address": "a", "port": 9}, {"port": 7, "grips": False, "threads": 2}
+    assert plain.options_of("own", given, shared) == Options("a", 9, 100.0, False)
+    with pytest.raises(OptionError, match=r"^thing 'own': option 'address' is missing"):
+        plain.options_of("own")
+    with pytest.raises(OptionError, match=r"^the desk: option 'address' is missing"):
+        plain.options_of("own", where="the desk")
+    with pytest.raises(TableError, match="no thing 'owm': did you mean 'own'"):
+        plain.options_of("owm")
+    for name, words in (("own", "^thing 'own': option 'address' is missing"), ("owm", "no thing 'owm'")):
+        with pytest.raises(ThingError, match=words):
+            refusing.options_of(name)
+
+
 def test_a_field_that_says_nothing_of_itself_is_refused() -> None:
     @dataclass(frozen=True)
     class Bare:

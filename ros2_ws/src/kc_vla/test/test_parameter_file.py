@@ -127,6 +127,21 @@ def test_what_a_file_says_of_all_nodes_reaches_those_that_have_it(tmp_path: Path
     assert layered(context, "camera", "wrist") == {"diagnostics_period": 0.5}
 
 
+def test_a_file_of_ones_own_may_have_a_former_name(
+    tmp_path: Path, context: LaunchContext, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    own = tmp_path / "own.yaml"
+    own.write_text("keyframe_selector: {ros__parameters: {source: rules}}\n/**: {ros__parameters: {rig: piper_h}}")
+    context.launch_configurations["params"] = str(own)
+    assert layered(context, "keyframe_selector") == {"selector": "rules", "robot": "piper_h"}
+    assert layered(context, "camera", "wrist") == {}
+    assert sorted(capfd.readouterr().err.splitlines()) == [
+        "deprecated: the parameter 'rig' of keyframe_selector is called 'robot'",
+        "deprecated: the parameter 'source' of keyframe_selector is called 'selector'",
+    ]
+
+
 def test_a_camera_is_meant_by_its_name_or_by_its_view(tmp_path: Path, context: LaunchContext) -> None:
     own = tmp_path / "own.yaml"
     own.write_text("camera: {ros__parameters: {fps: 10.0}}\nwrist/camera: {ros__parameters: {fps: 20.0}}")
@@ -189,4 +204,6 @@ def test_the_parameters_that_a_node_declares_are_known_without_it(name: str) -> 
     }
     known = parameters_of_node(name)
     assert known is not None
-    assert known - {"use_sim_time", "start_type_description_service"} == {field.name for field in fields(kind)}
+    assert known.names - {"use_sim_time", "start_type_description_service"} == {field.name for field in fields(kind)}
+    former = {field.metadata["rule"].former: field.name for field in fields(kind) if field.metadata["rule"].former}
+    assert known.former == former

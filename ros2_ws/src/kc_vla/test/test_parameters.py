@@ -30,6 +30,7 @@ class Wanted(NodeParameters):
     loud: bool = parameter(False, "speak of everything", fixed=False)
     folder: str = parameter("", "where to write")
     fingers: int = parameter(10, "of both hands", low=0, fixed=False, check=_even)
+    robot: str = parameter("piper", "the robot", former="rig")
 
 
 MakeNode = Callable[..., Node]
@@ -65,6 +66,24 @@ def test_what_is_not_set_has_its_default(make_node: MakeNode) -> None:
 def test_what_a_launch_file_sets_counts(make_node: MakeNode) -> None:
     node = make_node(rate=30.5, frames=9, mode="fast", loud=True, folder="/data")
     assert declare(node, Wanted) == Wanted(rate=30.5, frames=9, mode="fast", loud=True, folder="/data")
+
+
+def test_a_former_name_is_read_and_said_once(
+    make_node: MakeNode, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    assert declare(make_node(robot="panda"), Wanted).robot == "panda"
+    assert "deprecated" not in capfd.readouterr().err
+    for _ in range(2):
+        node = make_node(rig="panda")
+        assert declare(node, Wanted).robot == node.get_parameter("robot").value == "panda"
+        assert not node.has_parameter("rig")
+    said = [line for line in capfd.readouterr().err.splitlines() if "deprecated" in line]
+    assert said == ["deprecated: the parameter 'rig' of subject is called 'robot'"]
+    with pytest.raises(BadParameterError, match="parameters 'robot' and 'rig' are one: set 'robot' alone"):
+        declare(make_node(rig="panda", robot="piper"), Wanted)
+    with pytest.raises(BadParameterError, match="parameter 'robot' is 7: it must be of type str"):
+        declare(make_node(rig=7), Wanted)
 
 
 def test_a_whole_number_is_a_float_too(make_node: MakeNode) -> None:

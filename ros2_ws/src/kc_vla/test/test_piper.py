@@ -69,7 +69,7 @@ def test_the_model_is_told_by_the_limits_of_the_wrist(bus_path, model):
     with running_emulator(bus_path, load_rig(model)), connected(bus_path) as arm:
         require_model(arm.told_limits, load_rig(model))
         for other in {"piper", "piper_h", "piper_l", "piper_x"} - {model}:
-            with pytest.raises(ArmError, match=f"limits of a {model}, and the rig is {other}: say robot:={model}"):
+            with pytest.raises(ArmError, match=f"limits of a {model}, and the robot is {other}: say robot:={model}"):
                 require_model(arm.told_limits, load_rig(other))
 
 

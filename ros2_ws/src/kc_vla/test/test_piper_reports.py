@@ -174,7 +174,7 @@ def test_the_model_is_told_by_links_and_reported_limits_and_not_by_a_files_name(
     narrowed = replace(rig.limits, lowest=rig.limits.lowest + 0.2, highest=rig.limits.highest - 0.2)
     require_model(rig.limits, replace(rig, name="mine", limits=narrowed))
     for other in set(MODELS) - {model}:
-        with pytest.raises(ArmError, match=f"limits of a {other}, and the rig is mine: say robot:={other}, or give"):
+        with pytest.raises(ArmError, match=f"limits of a {other}, and the robot is mine: say robot:={other}, or give"):
             require_model(load_rig(other).limits, replace(rig, name="mine", limits=narrowed))
 
 

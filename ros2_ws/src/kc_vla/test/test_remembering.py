@@ -108,7 +108,7 @@ def test_another_instruction_or_forgetting_begins_an_episode() -> None:
 
 def test_what_it_cannot_act_on_is_told() -> None:
     mind = acting(Counting())
-    with pytest.raises(ValueError, match=r"a state of 9 numbers: the rig 'panda_sim' has x, y, z, qx, .*, gripper"):
+    with pytest.raises(ValueError, match=r"a state of 9 numbers: the robot 'panda_sim' has x, y, z, qx, .*, gripper"):
         mind.act(VIEWS, np.zeros(9), "push")
     with pytest.raises(ValueError, match="no such task"):
         mind.act(VIEWS, state(0), "unheard of")

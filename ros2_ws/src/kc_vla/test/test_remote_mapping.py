@@ -191,7 +191,7 @@ def test_a_velocity_of_droid_is_a_step_and_fifteen_of_them_are_a_second() -> Non
     body = RobotPose(np.array([0, 0, 0, 0, 0, 0, 1.0]), np.zeros(7), 1.0)
     rows = np.concatenate([np.full((15, 7), 0.5), np.zeros((15, 1))], axis=1)
     actions = droid.taken({("actions",): rows}, body)
-    assert actions.shape == (20, 9)  # a second at the rig's 20 Hz
+    assert actions.shape == (20, 9)  # a second at the robot's 20 Hz
     assert np.allclose(actions[-1, :7], 15 * 0.5 * 0.2)
     assert np.allclose(np.diff(actions[:, 0]), 1.5 / 20)
     assert np.allclose(actions[:, 7:], PANDA.opening / 2)  # 0 is open

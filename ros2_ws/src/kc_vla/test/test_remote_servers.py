@@ -17,7 +17,7 @@ from policy_doubles import Double, double
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.episode import Episode
 from kc_vla.core.rig import load_rig
-from kc_vla.policy.backends import PolicyContext, open_backend, policy_options
+from kc_vla.policy.backends import BACKENDS, PolicyContext, open_backend
 from kc_vla.policy.interface import Backend, PolicyError, PolicyInput, Proprioception, RememberedFrame
 from kc_vla.policy.options import TOKEN
 
@@ -272,7 +272,7 @@ def test_a_token_is_wanted(tmp_path: Path, wire: str, monkeypatch: pytest.Monkey
         monkeypatch.setenv(TOKEN, "right")
         settings = {"server": server.server, "timeout_s": 20.0}
         assert open_backend(wire, CONTEXT, settings).infer(given(1)).shape == (16, 7)
-    assert "wrong" not in repr(policy_options(wire, {"token": "wrong"}))
+    assert "wrong" not in repr(BACKENDS.options_of(wire, {"token": "wrong"}))
 
 
 def test_an_openpi_address_at_which_something_else_listens_is_told(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def test_the_views_are_those_of_the_rig_that_was_recorded(tmp_path: Path) -> Non
     episode = RecordedEpisode(write_panda_bag(tmp_path, "e0", views=("front", "left", "hand")))
     plan = plan_replay(episode, "learned", "auto", mine)
     assert plan.topics[:3] == tuple(f"/{view}/image_raw/compressed" for view in ("front", "left", "hand"))
-    assert plan.rig == mine
-    told = "of a robot with the views front, left, hand, the rig 'panda_sim' has third_person, wrist: name the robot"
+    assert plan.robot == mine
+    told = "of a robot with the views front, left, hand, the robot 'panda_sim' has third_person, wrist: name the robot"
     with pytest.raises(BagReadError, match=told):
         plan_replay(episode, "learned", "auto")
 
@@ -140,7 +140,7 @@ def test_an_episode_cannot_name_a_folder_elsewhere(tmp_path: Path, name: str) ->
 
 
 def test_the_plan_is_printed_for_a_launch_file(bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(bag), "--source", "rules", "--output", str(tmp_path)]) == 0
+    assert main([str(bag), "--selector", "rules", "--output", str(tmp_path)]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert plan["episode_id"] == SCRIPT.episode_id
     assert Path(plan["folder"]) == tmp_path / f"{SCRIPT.episode_id}-replay"

@@ -1,6 +1,5 @@
-"""Robot files are read whole or refused with the file and what is wrong in it; those of before can be converted."""
+"""Robot files are read whole or refused with the file and what is wrong in it."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +7,15 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from robot_files import VALUES, read_or_refused_in_one_line
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.cli.robot import main
 from kc_vla.core.rig import RigError, load_rig
 from kc_vla.core.robot_file import JOINT_KEYS, KEYS
 from kc_vla.core.share import share
-from kc_vla.description.convert import convert
 from kc_vla.description.robot import description_of
 
-FORMER = Path(__file__).parent / "former_rigs"
 ROS_DRIVER = {
     "type": "ros",
     "kind": "joint_state",
@@ -181,7 +179,7 @@ def test_an_arm_that_its_urdf_has_not_is_told_in_a_line(tmp_path: Path, changed:
         ({}, {"gripper": {"joint": "gripper", "width": 70}}, "width of the gripper is 70, which is too much"),
         ({}, {"gripper": {"width": 0.1}}, "gripper must be a mapping of its joint, or joints, and its width"),
         ({}, {"driver": "piper"}, "driver must be a mapping with a type"),
-        ({}, {"driver": {"type": "ros"}}, "driver: command, gripper, kind, state is missing"),
+        ({}, {"driver": {"type": "ros"}}, "driver: option 'kind' is missing - message type of the commands"),
         ({}, {"driver": None}, "driver is missing"),
         ({}, {"urdf": None}, "urdf is missing"),
         ({}, {"urdf": 3}, "urdf must be the path of a file"),
@@ -209,9 +207,17 @@ def test_an_arm_that_its_urdf_has_not_is_told_in_a_line(tmp_path: Path, changed:
             {"gripper": {"joint": "joint1", "width": 0.1}, "columns": list("abcdefg")},
             "the joint 'joint1' is one of the arm and of the gripper",
         ),
-        ({}, {"driver": ROS_DRIVER | {"velocities": 3}}, "driver: velocities must be a list of numbers"),
-        ({}, {"driver": ROS_DRIVER | {"angles": []}}, r"driver: angles is \[\]: rad or degrees"),
-        ({}, {"driver": ROS_DRIVER | {"power": {"topic": None}}}, "driver: power is None: give the whole name"),
+        (
+            {},
+            {"driver": ROS_DRIVER | {"velocities": 3}},
+            "driver: option 'velocities' is 3: it must be a list of numbers",
+        ),
+        ({}, {"driver": ROS_DRIVER | {"angles": []}}, r"driver: option 'angles' is \[\]: it must be a text"),
+        (
+            {},
+            {"driver": ROS_DRIVER | {"power": {"topic": None}}},
+            "driver: option 'power': option 'topic' is None: it must be a text",
+        ),
         ({}, {"control_rate": 0}, "control_rate must be a number above 0"),
     ],
 )
@@ -260,6 +266,69 @@ def test_a_limit_wider_than_that_of_the_urdf_is_said(
     ]
 
 
+@pytest.mark.parametrize(
+    ("of_joints", "changed", "line"),
+    [
+        (
+            {"joint5": {"upper": 0.1}},
+            {},
+            "home of joint 'joint5' is 0.5000 rad, outside of -1.2217 to 0.1000 rad: the arm cannot be parked there",
+        ),
+        (
+            {},
+            {"gripper": {"joint": "gripper", "width": 0.1}},
+            "width 0.1 m of the gripper differs from 0.07 m, the travel of gripper in the URDF, and counts",
+        ),
+        ({"joint5": {"upper": 0.4999}}, {"gripper": {"joint": "gripper", "width": 0.0705}}, ""),
+    ],
+)
+def test_what_an_arm_cannot_do_is_said_where_its_file_is_read(
+    tmp_path: Path,
+    of_joints: dict,
+    changed: dict,
+    line: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    load_rig(written(tmp_path, of_joints, **changed))
+    assert capfd.readouterr().err == (f"robot file: {line}\n" if line else "")
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in share("robots").glob("*.yaml")))
+def test_of_a_robot_that_comes_with_the_stack_there_is_nothing_to_say(
+    name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    load_rig(name)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_description_that_is_too_large_is_refused_in_a_line(tmp_path: Path) -> None:
+    file = arm(tmp_path)
+    urdf = tmp_path / "arm.urdf"
+    more = "".join(f'<joint name="more{k}"/>' for k in range(20_000))
+    urdf.write_text(urdf.read_text().replace("</robot>", f"{more}</robot>"))
+    with pytest.raises(RigError, match="it has 20006 joints, but at most 2000 joints can be read"):
+        load_rig(file)
+
+
+@pytest.mark.parametrize("zero", [3.1416, -3.141592653590])
+def test_an_older_zero_may_be_half_a_turn(tmp_path: Path, zero: float) -> None:
+    older = {"before": "S-V1.6-3", "zero": {"joint2": zero}}
+    assert load_rig(written(tmp_path, older=older)).older is not None
+
+
+@pytest.mark.parametrize("misspelt", ["pipr", "ROS", "simulator"])
+def test_a_driver_that_there_is_not_is_refused_with_those_that_there_are(
+    tmp_path: Path, misspelt: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["robot", "show", written(tmp_path, driver={"type": misspelt})]) == 1
+    said = capfd.readouterr().err
+    assert f"robot 'piper': there is no driver '{misspelt}': the types are piper, ros" in said
+    assert "simulated" in said
+
+
 def test_options_that_a_driver_cannot_have_are_told_where_the_robot_is_shown(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -267,9 +336,6 @@ def test_options_that_a_driver_cannot_have_are_told_where_the_robot_is_shown(
     assert "option 'channel' is 0: it must be a text" in capfd.readouterr().err
 
 
-VALUES = st.one_of(
-    st.none(), st.booleans(), st.text(max_size=4), st.floats(-400, 400), st.integers(-400, 400), st.lists(st.booleans())
-)
 ROWS = st.one_of(VALUES, st.lists(VALUES, max_size=3), st.dictionaries(st.sampled_from([*JOINT_KEYS, "x"]), VALUES))
 
 
@@ -278,62 +344,5 @@ ROWS = st.one_of(VALUES, st.lists(VALUES, max_size=3), st.dictionaries(st.sample
 def test_whatever_stands_in_a_file_it_is_read_or_refused_in_one_line_of_ours(
     tmp_path: Path, name: str, value: object
 ) -> None:
-    file = written(tmp_path, {name: value}) if name in PIPER["joints"] else written(tmp_path, **{name: value})
-    try:
-        rig = load_rig(file)
-    except RigError as error:
-        told = str(error)
-        assert "mine.yaml is not understood: " in told
-        assert "\n" not in told
-        for raw in ("object is not", "object has no", "broadcast", "could not convert", "unhashable", "not supported"):
-            assert raw not in told
-        return
-    limits = rig.limits
-    assert ((limits.lowest - 1.0 <= rig.rest) & (rig.rest <= limits.highest + 1.0)).all()
-    assert (limits.lowest < limits.highest).all()
-    for each in (limits.speed, limits.acceleration, limits.jerk):
-        assert np.isfinite(each).all()
-        assert (each > 0.0).all()
-
-
-@pytest.mark.parametrize("name", sorted(file.stem for file in FORMER.glob("*.yaml")))
-def test_a_file_of_before_is_read_as_the_one_that_is_written_from_it(
-    tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
-    former = load_rig(str(FORMER / f"{name}.yaml"))
-    load_rig(str(FORMER / f"{name}.yaml"))
-    (line,) = capfd.readouterr().err.splitlines()
-    assert re.match(rf"deprecated: .*{name}\.yaml has the format of rigs/: .*kc-vla robot convert .*{name}\.yaml", line)
-    convert(FORMER / f"{name}.yaml", tmp_path / "new.yaml")
-    new, shipped = load_rig(str(tmp_path / "new.yaml")), load_rig(name)
-    assert (former.driver, former.interface) == (new.driver, new.interface)
-    for other, close in ((new, 1e-12), (shipped, 1e-3)):  # the Panda's limits were rounded to degrees
-        for key in ("name", "joints", "gripper", "opening", "robot_type", "columns", "cameras", "control_rate"):
-            assert getattr(former, key) == getattr(other, key)
-        assert (former.base_frame, former.tool_frame) == (other.base_frame, other.tool_frame)
-        for one, two in ((former.rest, other.rest), (former.limits.lowest, other.limits.lowest)):
-            np.testing.assert_allclose(one, two, atol=close)
-        np.testing.assert_allclose(former.limits.highest, other.limits.highest, atol=close)
-        assert (former.limits.speed <= other.limits.speed + close).all()
-        if former.links is None:
-            continue
-        for firmware in ("", "S-V1.5-2"):
-            angles = np.linspace(former.limits.lowest, former.limits.highest, 7)
-            one, two = (Kinematics(each.links_of(firmware)).flange(angles) for each in (former, other))
-            np.testing.assert_allclose(one, two, atol=1e-9)
-
-
-def test_what_cannot_be_converted_is_told_and_nothing_is_written(tmp_path: Path) -> None:
-    content = yaml.safe_load((FORMER / "piper.yaml").read_text())
-    content["older"]["links"][5][2] += 0.01
-    (tmp_path / "old.yaml").write_text(yaml.safe_dump(content))
-    with pytest.raises(RigError, match=r"old\.yaml: the links of 'older' differ in more than the zero of joints"):
-        convert(tmp_path / "old.yaml", tmp_path / "new.yaml")
-    with pytest.raises(RigError, match="it has not the format of rigs/"):
-        convert(share("robots") / "piper.yaml", tmp_path / "new.yaml")
-    (tmp_path / "new.urdf").write_text("mine")
-    with pytest.raises(RigError, match=r"new\.urdf is there already: name another file"):
-        convert(FORMER / "piper.yaml", tmp_path / "new.yaml")
-    assert {file.name for file in tmp_path.iterdir()} == {"old.yaml", "new.urdf"}
-    assert (tmp_path / "new.urdf").read_text() == "mine"
+    changed = {name: value}
+    read_or_refused_in_one_line(written(tmp_path, changed) if name in PIPER["joints"] else written(tmp_path, **changed))

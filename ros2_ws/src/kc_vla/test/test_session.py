@@ -299,7 +299,7 @@ def test_another_model_than_the_rigs_is_not_moved(bus_path):
         rig = Rig(emulator, bus_path, rig="piper_h")
         rig.until(lambda: rig.session.failure)
         assert rig.session.failure is Failure.CANNOT_START
-        assert "the arm tells the joint limits of a piper, and the rig is piper_h: say robot:=piper" in rig.text
+        assert "the arm reports the joint limits of a piper, and the robot is piper_h: say robot:=piper" in rig.text
         assert not emulator.view.powered.any()
         assert rig.leave()
 

@@ -27,7 +27,7 @@ def test_a_real_arm_has_one_record_whoever_starts_its_controller(
     monkeypatch.setenv("ROS_HOME", str(tmp_path))
     assert ControllerParameters(arm="piper", channel="can0").stop_folder() == tmp_path / "kc_vla/arm-can0"
     assert ControllerParameters(arm="piper", channel="/tmp/bus").stop_folder() == tmp_path / "kc_vla/arm-%2Ftmp%2Fbus"
-    others = ControllerParameters(arm="ros", rig="piper_ros").stop_folder()
+    others = ControllerParameters(arm="ros", robot="piper_ros").stop_folder()
     assert others is not None
     assert others.parent == tmp_path / "kc_vla"
     assert ControllerParameters(arm="piper", state_folder="/there").stop_folder() == Path("/there")

@@ -25,7 +25,7 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class LaunchService:
-    """Runs launch descriptions until they are idle or told to shut down."""
+    """Runs launch descriptions until they are idle or have to shut down."""
 
     def __init__(self, *, argv: Iterable[str] | None = None, noninteractive: bool = False, debug: bool = False) -> None:
         self._context = LaunchContext(argv=argv, noninteractive=noninteractive)

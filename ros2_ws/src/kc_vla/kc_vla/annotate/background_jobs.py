@@ -24,7 +24,7 @@ T = TypeVar("T")
 SOURCES = ("rules", "learned", "events")
 """Names of the selectors that can also propose keyframes for a recording."""
 _AGAIN_S = 2.0
-"""After which a bag that was being recorded is looked into again, as long as somebody asks."""
+"""Time, s, after which a bag that was being recorded is read again, as long as a page asks for it."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What the timeline draws below the images: gripper, joint speed, tool height, the selector's score, who drove.
+"""The curves below the images of the timeline: gripper, joint velocity, tool height, the selector's score, who drove.
 
 Read from the whole bag once, in the background, and kept in the user's cache: a bag of gigabytes takes a while.
 """

@@ -1,4 +1,4 @@
-"""Keyframes that a person may take over: what the recording holds, what the sources of keyframes find in it."""
+"""Keyframes that a person may take over: what the recording holds, what the selectors find in it."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def create_app(library: Library, work: Work, author: str, hosts: Sequence[str]) 
 
 
 def _own_page(request: Request) -> None:
-    """Refuse what a page of somebody else sends through this browser.
+    """Refuse what a third-party page sends through this browser.
 
     Raises:
         AnnotationError: it came from there.

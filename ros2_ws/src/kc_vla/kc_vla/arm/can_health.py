@@ -1,4 +1,4 @@
-"""What a CAN controller tells of its bus: state and error counters, out of the error frames of SocketCAN."""
+"""The state and the error counters that a CAN controller reports, from the error frames of SocketCAN."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class ControlProcess:
             ValueError: there is no such driver, or it cannot have these options.
         """
         warnings = _take_priority(priority)
-        chosen = choose_arm(wiring.driver, wiring.rig, wiring.options)
+        chosen = choose_arm(wiring.driver, wiring.robot, wiring.options)
         try:
             arm = self._arm = chosen.kind.make(wiring, chosen.options)
             self._open(arm, chosen.claim, wiring.patience)

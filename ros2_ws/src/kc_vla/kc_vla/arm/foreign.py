@@ -1,4 +1,4 @@
-"""An arm that a driver of others moves: fed by its joint states, told positions. The line to it is handed in."""
+"""The arm that a third-party driver moves: it takes that driver's joint states, and sends positions over a line."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Protocol
 import numpy as np
 
 from kc_vla.arm.interface import ArmError, ArmState, require_target
-from kc_vla.arm.joint_intake import Felt, JointIntake
+from kc_vla.arm.joint_intake import JointIntake, MeasuredJoints
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.last_words import TOLD_TO_LET_GO
 from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot_interface import RobotInterface
 
 _POLL_S = 0.02
 _ASK_AGAIN_S = 0.5
@@ -68,19 +69,19 @@ class ForeignArm:
     has_brakes = False
     warnings: tuple[str, ...] = ()
 
-    def __init__(self, rig: Rig, line: Line, patience: float = 3.0) -> None:
+    def __init__(self, rig: Rig, interface: RobotInterface, line: Line, patience: float = 3.0) -> None:
         """Prepare; `connect` begins.
 
         Args:
-            rig: with an interface.
-            line: to the driver.
+            rig: robot to move.
+            interface: topics, names and units by which the driver moves it.
+            line: connection to the driver.
             patience: s that the driver may take to answer.
         """
-        assert rig.interface is not None
-        self._rig, self._interface, self._line, self._patience = rig, rig.interface, line, patience
+        self._rig, self._interface, self._line, self._patience = rig, interface, line, patience
         self.limits, self.home_pose, self.kinematics = rig.limits, rig.rest, Kinematics(rig.links_of(""))
-        self.shutdown_message = TOLD_TO_LET_GO if rig.interface.has_switch else ""
-        self._intake = JointIntake(rig.interface, rig)
+        self.shutdown_message = TOLD_TO_LET_GO if interface.has_switch else ""
+        self._intake = JointIntake(interface, rig)
         self._at = rig.rest
         self._switched_on_at: float | None = None
         self._asked_at = -np.inf
@@ -192,7 +193,7 @@ class ForeignArm:
                 raise ArmError(trouble)
             time.sleep(_POLL_S)
 
-    def _missing(self, felt: Felt) -> str:
+    def _missing(self, felt: MeasuredJoints) -> str:
         if not np.isfinite(felt.age):
             return felt.refusal or self._intake.untold()
         if deaf := self._line.deaf():

@@ -1,4 +1,4 @@
-"""The home pose of a robot file, and what speaks against taking an arm's power there."""
+"""The home pose of a robot file, and the reasons not to disable an arm there."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from kc_vla.arm.outside import AT_LIMIT, beyond, outside
 from kc_vla.core.rig import JointLimits, Vector
 
 _TOOL = 0.1
-"""m from the flange to where a tool's end may be."""
+"""Distance from the flange to the end of a tool that an arm may carry, m."""
 _ALIKE = 0.05
-"""m by which the heights of an arm's joints and tool may differ in two poses in which it lies."""
+"""Difference of the heights of an arm's joints and tool, m, up to which it lies alike in two poses."""
 
 
 class HomePose:
-    """Where an arm of N joints lies by itself, as its robot file says.
+    """The pose in which an arm of N joints lies by itself, by its robot file.
 
-    An arm that was found without power lies where it is. Where the file's pose has its joints or tool at other heights,
-    the file may be wrong, and the arm would fall from there or press on the table: then it keeps its power.
+    An arm that is disabled at start-up lies where it is. If the joints or the tool have other heights in the pose of
+    the file, the file may be wrong: the arm would fall from there, or press on the table. Then it stays enabled.
 
     Attributes:
-        angles: where it is parked (N,), rad: the file's, cut to a limit that they are hardly beyond.
-        unreachable: why it cannot be parked there, in words; empty if it can.
-        doubt: why its power must not be taken there, in words; empty if it may.
+        angles: angles at which the arm is parked (N,), rad: those of the file, cut to a limit that they hardly exceed.
+        unreachable: reason why the arm cannot be parked there; empty if it can.
+        doubt: reason why the arm must not be disabled there; empty if it may be.
     """
 
     def __init__(self, angles: Vector, limits: JointLimits, kinematics: Kinematics) -> None:
         """Take the home pose of a robot file.
 
         Args:
-            angles: of the joints (N,), rad, from the file.
-            limits: of the arm.
-            kinematics: of the arm.
+            angles: Home pose of the file (N,), rad.
+            limits: Limits of the arm's joints, rad.
+            kinematics: Forward kinematics from the base frame to the flange, m.
         """
         self._kinematics = kinematics
         near = beyond(angles, limits) <= AT_LIMIT
@@ -43,11 +43,18 @@ class HomePose:
         self.doubt = ""
 
     def lies(self, angles: Vector) -> bool:
-        """Return whether an arm with these joint angles (N,), rad, lies at its home pose."""
+        """Return whether an arm with these measured joint angles (N,), rad, lies at its home pose."""
         return bool(np.abs(angles - self.angles).max() < LIES)
 
     def found(self, angles: Vector) -> str:
-        """Take where a disabled arm lies (N,), rad, and return why the home pose is in doubt; empty if not."""
+        """Compare the pose in which a disabled arm lies with the home pose.
+
+        Args:
+            angles: Measured angles of the joints (N,), rad.
+
+        Returns:
+            The reason to doubt the home pose, which `doubt` has from now on; empty if there is none.
+        """
         self.doubt = ""
         apart = np.abs(self._heights(angles) - self._heights(self.angles)).max()
         if apart > _ALIKE:

@@ -1,4 +1,4 @@
-"""Joint states of a driver of others: taken in by name, whole or in parts, and only where they can be true."""
+"""Joint states of a third-party driver: taken in by name, whole or in parts, and only where they can be true."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ speed in that time, or in this one, s, if that is shorter."""
 _FORGOTTEN_S = 2.0
 """After so long without a message that could be true the next is believed: any arm counts as lost by then."""
 _SURE_S = 1.0
-"""For so long joints must be told where they can have come to before a person may have the arm begin there."""
+"""Time, s, for which messages must agree with the joint velocities before a person may begin there."""
 _GRIPPER_S = 2.0
-"""s without a word of the gripper."""
+"""Time without a message of the gripper after which it counts as lost, s."""
 _MOST_TOLD, _MOST_NAMES = 120, 64
 
 
 @dataclass(frozen=True, eq=False)
-class Felt:
-    """What was told of N joints.
+class MeasuredJoints:
+    """The state of N joints, by the messages of a third-party driver.
 
     Attributes:
-        age: s since the oldest of it was measured; infinite while one is missing.
-        angles: (N,), rad.
-        speeds: (N,), rad/s.
-        share: how far the gripper is open, 0 closed .. 1 open.
-        faults: what is wrong, in words.
-        refusal: why the latest message was left out, or is old, in words; empty if neither.
-        doubt: why the angles are not to be begun from yet, in words; empty if they are.
+        age: time since the oldest of these values was measured, s; infinite while one is missing.
+        angles: joint angles (N,), rad.
+        speeds: joint velocities (N,), rad/s.
+        share: width of the gripper as a share, 0 closed .. 1 open.
+        faults: faults, in words.
+        refusal: reason why the latest message was left out, or is old; empty if neither.
+        doubt: reason why the arm must not begin from these angles yet; empty if it may.
     """
 
     age: float
@@ -126,7 +126,7 @@ class JointIntake:
             f"{', '.join(heard)[:_MOST_TOLD]}"
         )
 
-    def felt(self, now: float) -> Felt:
+    def felt(self, now: float) -> MeasuredJoints:
         """Return the measured state at the steady time `now`, s."""
         with self._lock:
             values, speeds, at, refusal = self._values.copy(), self._speeds.copy(), self._at.copy(), self._refusal
@@ -138,7 +138,7 @@ class JointIntake:
         faults = (untold,) if age[-1] > _GRIPPER_S else ()
         doubt = f"{leapt}: wait until what it tells has been steady for {_SURE_S:g} s" if sure_in > 0.0 else ""
         share = gripper.share(values[-1])
-        return Felt(float(age[:-1].max()), angles, speeds[:-1] * unit, share, faults, refusal, doubt)
+        return MeasuredJoints(float(age[:-1].max()), angles, speeds[:-1] * unit, share, faults, refusal, doubt)
 
     def _trouble(self, names: Sequence[str], positions: Sequence[float], stamp_ns: int, now_ns: int) -> str:
         topic = self._interface.state
@@ -147,7 +147,7 @@ class JointIntake:
         ours = [name for name in names if name in self._columns]
         if not ours:
             told = ", ".join(names)[:_MOST_TOLD] or "none"
-            return f"joint states on {topic} name {told}, and the rig's interface {', '.join(self._columns)}"
+            return f"joint states on {topic} name {told}, and the robot's interface {', '.join(self._columns)}"
         if len(set(ours)) < len(ours):
             return f"joint states on {topic} name a joint twice"
         for name, position in zip(names, positions, strict=True):
@@ -186,7 +186,7 @@ class JointIntake:
                 low, told, high = np.degrees([lowest, angle, highest])
                 return (
                     f"'{name}' is told to be at {told:.0f} degrees, outside of its {low:.0f} to {high:.0f}: "
-                    "move it back, or mend limits and units in the rig"
+                    "move it back, or correct limits and units in the robot file"
                 )
             passed = at - self._at[joint]
             leap = abs(angle - self._values[joint] * unit)

@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 from kc_vla.arm.interface import ArmDriver
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.wiring import Wiring
-from kc_vla.core.options import read_options
 from kc_vla.core.rig import Rig
+from kc_vla.core.robot_model import PIPER, ROS
 from kc_vla.core.tables import OpenTable
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ ARMS: OpenTable[ArmKind[Any]] = OpenTable(
     "kc_vla.arms",
     "arm driver",
     ArmKind,
-    {"piper": "kc_vla.arm.piper_kind:PIPER", "ros": "kc_vla.ros.arm_kind:ROS"},
+    {PIPER: "kc_vla.arm.piper_kind:PIPER", ROS: "kc_vla.ros.arm_kind:ROS"},
 )
 
 
@@ -73,44 +73,44 @@ class ChosenArm:
     Attributes:
         name: of the driver.
         kind: its row.
-        rig: the robot.
+        robot: the robot.
         options: an instance of the row's options.
     """
 
     name: str
     kind: ArmKind[Any]
-    rig: Rig
+    robot: Rig
     options: Any
 
     @property
     def identity(self) -> str:
         """Name of the arm on this machine."""
-        return self.kind.identity(self.rig, self.options)
+        return self.kind.identity(self.robot, self.options)
 
     @property
     def claim(self) -> str:
         """What one controller at a time may have."""
-        return (self.kind.claim or self.kind.identity)(self.rig, self.options)
+        return (self.kind.claim or self.kind.identity)(self.robot, self.options)
 
     @property
     def timing(self) -> Timing:
         """How fast the arm takes set-points and reports."""
-        return self.kind.timing(self.rig, self.options)
+        return self.kind.timing(self.robot, self.options)
 
 
-def choose_arm(name: str, rig: Rig, given: Mapping[str, Any] | None = None) -> ChosenArm:
+def choose_arm(name: str, robot: Rig, given: Mapping[str, Any] | None = None) -> ChosenArm:
     """Return the driver of that name for a robot.
 
     Args:
-        name: of the driver.
-        rig: the robot. The options of its file count if the file names this driver.
+        name: name of the driver.
+        robot: the robot. The options of its file count if the file names this driver.
         given: options that replace those of the file.
 
     Raises:
         TableError: There is no such driver, or its package cannot be loaded.
         OptionError: It cannot have these options.
     """
-    kind = ARMS.get(name)
-    of_file = rig.driver.options if rig.driver.type == name and rig.interface is None else {}  # else read already
-    options = read_options(kind.options, {**of_file, **(given or {})}, f"driver '{name}' of robot '{rig.name}'")
-    return ChosenArm(name, kind, rig, options)
+    where, of_file = f"driver '{name}' of robot '{robot.name}'", robot.driver.options
+    if robot.driver.type != name:
+        where, of_file = f"{where}, whose file has the driver '{robot.driver.type}'", {}
+    return ChosenArm(name, ARMS.get(name), robot, ARMS.options_of(name, {**of_file, **(given or {})}, where=where))

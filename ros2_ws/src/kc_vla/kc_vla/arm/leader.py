@@ -12,7 +12,7 @@ from kc_vla.arm.piper_models import JOINTS
 from kc_vla.core.rig import Vector
 
 _COMMANDED = (0x155, 0x156, 0x157)
-"""What a Piper that was configured as a leader (0x470, 0xFA) tells of its joints: commands for its follower."""
+"""The commands for a follower that a Piper configured as a leader (0x470, 0xFA) sends in place of its state."""
 _FED_BACK = (0x2A5, 0x2A6, 0x2A7)
 """What any other tells, e.g. one whose teach button is pressed."""
 

@@ -1,4 +1,4 @@
-"""An arm whose encoders are off by constants, seen with its true angles."""
+"""The wrapper of an arm whose encoders are off by constants: it reports and takes true angles."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from kc_vla.arm.interface import ArmState, MovableArm
 from kc_vla.core.rig import JointLimits, Vector
 
 _A_BIT = 1e-9
-"""rad, of rounding."""
+"""Difference of two angles, rad, that rounding may cause."""
 
 
 @dataclass(frozen=True, eq=False)
 class Offsets:
-    """What a calibration of joints found.
+    """The result of a calibration of N joints.
 
     Attributes:
-        angles: to be added to the angles that the arm tells (N,), rad.
-        limits: of the true angles.
+        angles: offsets (N,), rad: true angle = angle that the arm reports + offset.
+        limits: limits of the true angles, rad, and of the velocities, rad/s.
     """
 
     angles: Vector
@@ -30,7 +30,12 @@ class OffsetArm:
     """A `MovableArm` in true angles."""
 
     def __init__(self, arm: MovableArm, offsets: Offsets) -> None:
-        """Args: `arm` is connected; the narrower of its limits and of those that come with the offsets count."""
+        """Wrap a connected arm.
+
+        Args:
+            arm: arm of N joints, connected. Its limits and home pose are in the angles that it reports.
+            offsets: offsets of its joints. The narrower of the arm's limits, in true angles, and of theirs count.
+        """
         self._arm, self._offsets = arm, offsets.angles
         own = arm.limits
         shifted = replace(own, lowest=own.lowest + self._offsets, highest=own.highest + self._offsets)
@@ -42,7 +47,11 @@ class OffsetArm:
         self._arm.enable()
 
     def read_state(self) -> ArmState:
-        """Return the state of the wrapped arm with its true joint angles."""
+        """Return the state of the wrapped arm with its true joint angles (N,), rad.
+
+        Raises:
+            ArmError: The wrapped arm does not report its state.
+        """
         state = self._arm.read_state()
         return replace(state, angles=state.angles + self._offsets)
 
@@ -50,11 +59,11 @@ class OffsetArm:
         """Send the wrapped arm a target whose true angles are converted to those of its encoders.
 
         Args:
-            angles: true angles of the joints (N,), rad.
-            gripper: opening, m.
+            angles: True angles of the joints (N,), rad.
+            gripper: Width of the gripper, m.
 
         Raises:
-            ValueError: the target is not finite or out of the limits; nothing is sent.
+            ValueError: The target is not finite or out of the limits; nothing is sent.
         """
         told, own = angles - self._offsets, self._arm.limits
         inside = np.clip(told, own.lowest, own.highest)

@@ -62,7 +62,7 @@ class PiperArm:
     One lock guards all that is sent: the SDK mixes up frames of two threads.
 
     Attributes:
-        limits: of its joints: the narrower of the rig's and of those that the arm reports, once it is connected.
+        limits: of its joints: the narrower of the robot's and of those that the arm reports, once it is connected.
         told_limits: those that the arm reports.
         home_pose: how it lies by itself (6,), rad.
         firmware: as the arm reports it, e.g. "S-V1.8-5"; empty before `connect`.
@@ -84,7 +84,7 @@ class PiperArm:
             patience: s that the arm may take to answer.
 
         Raises:
-            UnfitArmError: no Piper can have such a rig.
+            UnfitArmError: no Piper can have such a robot file.
         """
         require_piper(rig)
         self._rig = rig
@@ -116,7 +116,7 @@ class PiperArm:
             raise
 
     def check_identity(self) -> None:
-        """Check that the arm's reported limits can be true and are those of the rig's model.
+        """Check that the arm's reported limits can be true and are those of the robot's model.
 
         Raises:
             UnfitArmError: it is another model, or its report is broken.

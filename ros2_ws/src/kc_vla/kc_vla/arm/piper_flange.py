@@ -14,9 +14,9 @@ _FITS, _OFF = 0.003, 0.005
 
 
 def misplaced(reported: Vector | None, angles: Vector, firmware: str, rig: Rig) -> str:
-    """Return how far the reported flange is from that of the rig, with the likely cause, in words.
+    """Return how far the reported flange is from that of the robot file, with the likely cause, in words.
 
-    It is empty below 20 mm, or below 5 mm where the other zero pose of the rig fits.
+    It is empty below 20 mm, or below 5 mm where the other zero pose of the robot file fits.
 
     Args:
         reported: x, y, z of the flange in the base frame as the arm has it (3,), m; None if it did not say.
@@ -49,7 +49,7 @@ def _cause(reported: Vector, angles: Vector, firmware: str, rig: Rig) -> str:
 
 
 def _other_zero_pose(reported: Vector, angles: Vector, rig: Rig) -> str:
-    """Return which of the two zero poses of a rig fits exactly, in words; empty where neither does."""
+    """Return which of the two zero poses of a robot file fits exactly, in words; empty where neither does."""
     if rig.older is None:
         return ""
     choices = ((rig.links, "a newer"), (rig.older[1], "an older"))

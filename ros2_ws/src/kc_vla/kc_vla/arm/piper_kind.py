@@ -21,7 +21,7 @@ class PiperOptions:
 def _make(wiring: Wiring, options: PiperOptions) -> ArmDriver:
     from kc_vla.arm.piper import PiperArm
 
-    return PiperArm(wiring.rig, options.channel, options.bus)
+    return PiperArm(wiring.robot, options.channel, options.bus)
 
 
 PIPER = ArmKind(

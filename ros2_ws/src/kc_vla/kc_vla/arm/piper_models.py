@@ -30,7 +30,7 @@ _LEAST_SPEED = 1e-3
 
 
 def require_piper(rig: Rig) -> None:
-    """Do nothing if a rig can be that of a Piper.
+    """Do nothing if a robot file can be that of a Piper.
 
     Raises:
         UnfitArmError: it has other joints, or no links.
@@ -95,7 +95,7 @@ def require_model(told: JointLimits, rig: Rig, models: Iterable[str] = MODELS) -
     apart, nearest = min((_apart(model, rig), model.name) for model in known)
     if nearest not in named and apart < SAME_PLACE:
         raise UnfitArmError(
-            f"the arm tells the joint limits of a {named[0]}, and the rig is {rig.name}: say robot:={named[0]}, or "
+            f"the arm reports the joint limits of a {named[0]}, and the robot is {rig.name}: say robot:={named[0]}, or "
             f"give your own robot file the urdf of robots/{named[0]}.yaml"
         )
 
@@ -106,7 +106,7 @@ def _alike(some: JointLimits, others: JointLimits) -> bool:
 
 
 def _apart(model: Rig, rig: Rig) -> float:
-    """Return how far the flange of a rig is from that of a model at most, m.
+    """Return how far the flange of a robot is from that of a model at most, m.
 
     The nearest links of either firmware count.
     """

@@ -214,10 +214,10 @@ class Remote:
 
 
 class Calls:
-    """The end of the process that was started: it lives until the other hangs up, whatever signals come.
+    """The end of the process that was started: it lives until the other closes the connection, whatever signals come.
 
     Attributes:
-        ended: the other has hung up.
+        ended: the other has closed the connection.
     """
 
     def __init__(self, arguments: list[str]) -> None:
@@ -235,7 +235,7 @@ class Calls:
             signal.signal(number, signal.SIG_IGN)
 
     def answer_until(self, served: object, ready: Callable[[], bool]) -> None:
-        """Do what is asked, as `answer`, until `ready()` or the other has hung up."""
+        """Do what is asked, as `answer`, until `ready()` or the other has closed the connection."""
         while not ready() and not self.ended:
             select.select([self._line], [], [], _POLL_S)
             self.answer(served)

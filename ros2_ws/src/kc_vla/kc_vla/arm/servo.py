@@ -1,10 +1,10 @@
-"""What the arm is told in each control period: the way to the latest target, or to stay, or nothing.
+"""The set-point of each control period: on the way to the latest target, at rest, or none.
 
-It fails safe. An arm begins where it is; one that is outside of its joint limits is moved by a person's `resume`
-alone, which leads it back inside. A target is good for as long as it was given for; then the arm comes to rest, on the
-way if it is not there yet, and holds. Whatever is wrong with the arm - silence, a fault, a joint without power, a
-pressed teach button, angles that are not those it was sent to - blocks it until a person has looked and calls `resume`;
-then it begins where the arm is.
+The servo fails safe. An arm begins where it is. One that is outside of its joint limits moves on a person's `resume`
+alone, which leads it back inside. A target holds for the time that it came with. Then the arm comes to rest, on the way
+if it is not there yet, and holds. A fault blocks the arm: silence, an error, a joint without power, a pressed teach
+button, angles that are not those of the set-points. It stays blocked until a person has looked and calls `resume`; then
+it begins where it is.
 """
 
 from __future__ import annotations
@@ -26,32 +26,41 @@ from kc_vla.arm.workspace import Workspace
 from kc_vla.core.rig import JointLimits, Vector
 
 _SENT = 1e-4
-"""The arm was sent to its home pose when no set-point is further than this from it, rad."""
+"""Largest distance, rad, of a set-point from the home pose at which the arm counts as sent there."""
 _POWER_S = 3.0
-"""How long the joints may take to get their power."""
+"""Time that the joints may take until they are enabled, s."""
 _ASK_EVERY = 5
-"""Control periods between two frames that ask for power, or to let go: one may be lost."""
+"""Control periods between two frames that enable or disable the motors, because one may be lost."""
 _LAGS = 0.05
-"""rad from its set-point at which a joint that is led back inside its limits does not follow."""
+"""Distance from its set-point, rad, at which a joint that is led back inside its limits counts as not following."""
 _LITTLE = 0.1
-"""rad of any joint, by which an arm that keeps to its bounds lags behind a target that moves."""
+"""Distance, rad of any joint, by which an arm within its limits lags behind a moving target."""
 _STILL_HELD = 0.003
-"""m by which a gripper may have changed since the arm was blocked: else somebody has opened it."""
+"""Change of the gripper width since the arm was blocked, m, above which a person has opened the gripper."""
 _STANDS = 1e-3
-"""rad/s, of all set-points."""
+"""Velocity of the set-points, rad/s, below which they count as at rest."""
 _BY_HAND = "bring it inside by hand, then call arm/resume"
 
 
 class Servo:
-    """One arm; one call of `step` in each control period. Not thread-safe.
+    """The control loop of one arm; call `step` once in each control period. It is not thread-safe.
 
     Attributes:
-        home: where the arm is parked, and what speaks against it.
-        clamped: how often a target was cut, by what cut it.
+        home: home pose, where the arm is parked, and what speaks against it.
+        clamped: number of targets that were cut, by the limit that cut them.
     """
 
     def __init__(self, arm: MovableArm, settings: ServoSettings, workspace: Workspace) -> None:
-        """Args: `arm` is connected; the first `resume` enables it. ArmError where its limits are none."""
+        """Prepare a blocked servo; the first `resume` enables the arm.
+
+        Args:
+            arm: arm of N joints, connected; its own limits count where they are narrower than the settings.
+            settings: periods, s, and limits of velocity, rad/s, acceleration, rad/s2, and jerk, rad/s3, for all joints.
+            workspace: box in the base frame, m, that the flange must not leave; it knows the arm's kinematics.
+
+        Raises:
+            ArmError: The limits of the arm leave a joint no motion.
+        """
         self._arm, self._settings, self._workspace = arm, settings, workspace
         own, ones = arm.limits, np.ones(len(arm.home_pose))
         joints = JointLimits(own.lowest, own.highest, np.minimum(own.speed, settings.speed))
@@ -94,11 +103,12 @@ class Servo:
         Nothing happens unless the servo is blocked: an arm on its way must not begin anew.
 
         Args:
-            now: steady time, s.
-            leads_back: lead an arm that is outside of its joint limits back inside; else it stays blocked.
+            now: Steady time, s.
+            leads_back: Whether the servo leads an arm that is outside of its joint limits back inside. Otherwise such
+                an arm stays blocked.
 
         Raises:
-            ArmError: the arm is not fit for it; the text says what to do.
+            ArmError: The arm reports a fault, or does not report; the text says what to do.
         """
         if self._mode not in (Mode.BLOCKED, Mode.OFF):
             return
@@ -114,19 +124,19 @@ class Servo:
         self._mode, self._reason, self._mute, self._powering_since = Mode.POWERING, "getting power", True, now
 
     def set_target(self, angles: Vector, gripper: float, now: float, seconds: float) -> None:
-        """Be at `angles` (N,), rad, with the gripper at `gripper`, m, in `seconds` from `now`, s; then hold. Where that
-        is too short a time for the way the arm comes to rest on it.
+        """Move to a target within a time, and hold there.
 
-        Nothing happens while the servo is blocked or parks.
+        An arm that cannot be there in time comes to rest on the way. Nothing happens while the servo is blocked or
+        parks. A target outside of the workspace is replaced by the place that the arm is on its way through.
 
         Args:
-            angles: of the joints (N,), rad.
-            gripper: opening, m.
-            now: steady time, s.
-            seconds: from `now`, in which to be there.
+            angles: Target angles of the joints (N,), rad.
+            gripper: Target width of the gripper, m.
+            now: Steady time, s.
+            seconds: Time from `now` until the arm should be there, s; above 0.
 
         Raises:
-            ValueError: a number that is not finite, or no time to move in.
+            ValueError: A number is not finite, or there is no time to move in.
         """
         if not (np.isfinite(angles).all() and np.isfinite(gripper) and 0 < seconds < np.inf):
             raise ValueError(f"target {np.asarray(angles).tolist()}, gripper {gripper}, in {seconds} s: not usable")
@@ -139,10 +149,10 @@ class Servo:
         self._gripper, self._is_told, self._mode, self._reason = gripper, True, Mode.FOLLOW, ""
 
     def halt(self, reason: str) -> None:
-        """Come to rest as soon as the bounds allow, and hold; the way to the home pose is given up, too.
+        """Come to rest as soon as the limits allow, and hold; the way to the home pose is given up, too.
 
         Args:
-            reason: that the reports have from now on.
+            reason: Text that the reports carry from now on; it says why the arm halted.
         """
         if self._mode is Mode.POWERING:  # what has power holds by itself
             self._mode, self._reason = Mode.BLOCKED, reason
@@ -157,10 +167,10 @@ class Servo:
         """Set out for the home pose, slowly; `parked` returns whether the arm is there.
 
         Args:
-            now: steady time, s.
+            now: Steady time, s.
 
         Raises:
-            ArmError: the arm or its home pose is outside of the joint limits, or no way there is inside the workspace.
+            ArmError: The arm or its home pose is outside of the joint limits, or no way there is inside the workspace.
         """
         if self._mode is Mode.RETURN:
             self.halt("not parked")
@@ -184,20 +194,24 @@ class Servo:
         """Send a blocked arm nothing more until `resume`, because its motors are about to be disabled.
 
         Raises:
-            ArmError: the arm is not blocked.
+            ArmError: The arm is not blocked, so it still needs set-points.
         """
         if self._mode is not Mode.BLOCKED:
             raise ArmError(f"the arm is not blocked: it does this: {self._mode}")
         self._mute = True
 
     def parked(self, report: Report) -> bool:
-        """Return whether the arm lies at its home pose by this report."""
+        """Return whether the arm lies at its home pose, by the set-point and the measured angles of a report."""
         if report.mode is not Mode.PARK or report.set_point is None:
             return False
         return bool(np.abs(report.set_point - self.home.angles).max() < _SENT) and self.home.lies(report.state.angles)
 
     def falls(self) -> bool:
-        """Return whether the arm would fall without power: it has some, and does not surely lie at its home pose."""
+        """Return whether the arm would fall without power: it is enabled and may not lie at its home pose.
+
+        Raises:
+            ArmError: The arm does not report its state.
+        """
         state = self._arm.read_state()
         return (
             not self._arm.has_brakes
@@ -209,7 +223,7 @@ class Servo:
         """Disable an arm that lies at its home pose; nothing else is sent to it until `resume`.
 
         Raises:
-            ArmError: it does not lie there, or does not report where it is; it stays enabled.
+            ArmError: The arm does not lie there, or does not report where it is; it stays enabled.
         """
         state = self._arm.read_state()
         if trouble := self._checks.trouble(state):
@@ -221,7 +235,14 @@ class Servo:
         self._mode, self._reason, self._mute = Mode.OFF, "it lies without power", True
 
     def step(self, now: float) -> Report:
-        """Do one control period at the time `now`, s."""
+        """Carry out one control period.
+
+        Args:
+            now: Steady time, s.
+
+        Returns:
+            The mode, the state that the arm reports, and the set-point of this period; None where none is sent.
+        """
         state = self._arm.read_state()
         stalled = 0.0 if self._stepped_at is None else now - self._stepped_at
         self._stepped_at = now
@@ -256,7 +277,7 @@ class Servo:
         return Report(self._mode, self._reason, state, shown, held_back, self._outside.text)
 
     def _expire(self) -> None:
-        """End the motion because no new target comes: little that is left of it is done, else it is given up."""
+        """End the motion because no new target comes: finish a short rest of it, and give up a longer one."""
         if np.abs(self._ramp.end - self._limiter.angles).max() > _LITTLE:
             self._stay(self._limiter.stopping_point())
         self._mode, self._reason = Mode.HOLD, "no new target"
@@ -285,7 +306,7 @@ class Servo:
             self._arm.enable()
 
     def _return(self, start: Vector, now: float) -> None:
-        """Lead it back inside at the pace that the limiter was given: a loop that is late does not hurry."""
+        """Lead the arm back inside at the velocity limit of the limiter: a loop that is late does not hurry."""
         end = way_back(start, self._arm.limits)
         self._ramp = Ramp(end, end, now, float(np.abs(end - start).max()) / self._settings.return_speed)
         self._mode, self._reason = Mode.RETURN, f"{self._outside.text}: it is led back inside slowly"
@@ -301,7 +322,7 @@ class Servo:
             self._block(state, f"{self._outside.text}, and it does not come back inside: {_BY_HAND}")
 
     def _stays_outside(self, state: ArmState) -> bool:
-        """Return whether it is outside of its limits, and nobody has said that it may be led back."""
+        """Return whether the arm is outside of its limits, and no person has allowed leading it back."""
         if not self._outside.look(state.angles) or self._leads_back:
             return False
         self._mode, self._reason = Mode.BLOCKED, self._outside.advice
@@ -324,7 +345,7 @@ class Servo:
         self._mode, self._reason, self._blocked_at = Mode.BLOCKED, trouble, state.gripper
 
     def _is_there(self) -> bool:
-        """Return whether the set-points have come to where the arm is on its way to."""
+        """Return whether the set-points have reached the end of the motion."""
         return bool(np.abs(self._limiter.angles - self._ramp.end).max() < _SENT)
 
     def _go_on_parking(self, now: float) -> None:

@@ -9,7 +9,7 @@ from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.core.rig import Vector
 
 NOW_S = 0.2
-"""A state that is older does not say where the arm is now: it may have gone on as it was told."""
+"""Age of a state, s, above which it does not say where the arm is now: the arm may have moved on."""
 
 
 class Checks:

@@ -1,4 +1,4 @@
-"""What a servo does, what it is allowed, and what it tells of a control period."""
+"""The modes of a servo, its limits, and its report of a control period."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Report:
     Attributes:
         mode: what the servo does.
         reason: why it holds or is blocked, in words.
-        state: what the arm told of itself.
+        state: state that the arm reported.
         set_point: angles of this period (N,), rad; None if the arm must not be sent any.
         held_back: what the way to the target would cross, in words; empty while it is free.
         outside: which joints are outside of their limits, in words; empty if none is. Only `resume` moves them then.

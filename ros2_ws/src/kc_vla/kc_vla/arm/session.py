@@ -38,9 +38,9 @@ class ArmSession:
     Attributes:
         rig: of the arm.
         arm: what is known of it; None until it is connected.
-        told: what its process reported last; None at first.
+        told: last report of its process; None at first.
         ready: it was connected, and is enabled as far as it may be.
-        lateness: of its control periods, s; whoever keeps count of them takes them away.
+        lateness: lateness of its control periods, s; the caller takes them away.
         failure: why there is nothing more to do; None while there is.
     """
 
@@ -58,12 +58,12 @@ class ArmSession:
         Args:
             wiring: of the arm.
             settings: of its servo.
-            state_rate: Hz of what is told.
+            state_rate: reports per second, Hz.
             priority: real-time priority of its process, 0 for none.
             stopped: whether an emergency stop is set: the arm is not enabled then, and not resumed.
             say: what a person has to know.
         """
-        self.rig, self.stopped, self.say = wiring.rig, stopped, say
+        self.rig, self.stopped, self.say = wiring.robot, stopped, say
         self.arm: Handshake | None = None
         self.told: Told | None = None
         self.ready = False
@@ -73,7 +73,7 @@ class ArmSession:
         self._blocked = ""
         self._lost = False
         self._answers_again = ""
-        """The block of which it was told that the arm answers again."""
+        """Reason of the block for which the session has logged that the arm answers again."""
         self._heard_since: float | None = None
         self._hung_up = False
         self._polled_at = self._listens_since = time.monotonic()

@@ -20,7 +20,7 @@ class SetPointGuard:
 
     The first one is where the arm was measured. No other is further from the one before than the velocity limits allow
     in the time between two of them. None is outside of the joint limits, unless the one before was at least as far
-    outside. Limits, firmware, rig and whoever works set-points out have no say in this.
+    outside. Limits, firmware, robot file and the code that computes set-points have no say in this.
 
     Attributes:
         step: that a set-point may have (N,), rad.

@@ -1,4 +1,4 @@
-"""Remembers an emergency stop beyond the process that was told of it: only a person's release ends it."""
+"""The record of an emergency stop, which outlives the process that received it: only a person's release ends it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LatchError(OSError):
 
 
 def usual_folder(channel: str) -> Path:
-    """Return the folder for the stop record of the arm on that channel, whoever starts what from where.
+    """Return the folder for the stop record of the arm on that channel, for every process of this user.
 
     Raises:
         LatchError: there is no such place.

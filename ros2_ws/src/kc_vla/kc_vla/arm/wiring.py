@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kc_vla.arm.offsets import Offsets
+from kc_vla.core.deprecation import deprecated
 from kc_vla.core.rig import Rig
 
 
@@ -16,16 +17,22 @@ class Wiring:
 
     Attributes:
         driver: name of its driver, a row of `kc_vla.arm.kinds.ARMS`.
-        rig: its robot file.
+        robot: robot that the arm is.
         options: of the driver, by name.
         offsets: of its joints, where they were calibrated.
         patience: s that an arm which is not there yet is waited for.
-        simulated_time: a driver of others stamps by the clock of a simulator.
+        simulated_time: a third-party driver stamps by the clock of a simulator.
     """
 
     driver: str
-    rig: Rig
+    robot: Rig
     options: Mapping[str, Any] = field(default_factory=dict)
     offsets: Offsets | None = None
     patience: float = 5.0
     simulated_time: bool = False
+
+    @property
+    def rig(self) -> Rig:
+        """Return the robot by its former name, which is read for one more version."""
+        deprecated("the attribute rig of a Wiring is called robot")
+        return self.robot

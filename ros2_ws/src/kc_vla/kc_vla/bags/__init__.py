@@ -1,1 +1,1 @@
-"""Bags: written, read, mended, cut, merged and played. Needs no ROS installation."""
+"""Bags: written, read, repaired, cut, merged and played. Needs no ROS installation."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _DISCOVERY_S = 3.0
-"""How long one who comes after the end waits for what others still have to tell of it."""
+"""Time that a late process waits, after the end, for the reports of the others."""
 _RESEND_S = 4.0
 """What was missed, as by a process that stood still, may take this long: a reliable writer repeats every 3 s."""
 

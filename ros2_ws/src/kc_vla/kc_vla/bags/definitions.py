@@ -1,4 +1,4 @@
-"""Decoders of messages from the definitions that a bag carries, whoever wrote them and whatever stands in them.
+"""Decoders of messages from the definitions that a bag carries, which nothing is assumed of.
 
 The parser behind it (mcap-ros2-support) raises many kinds of errors, prints some of them, takes exponential time for
 some wrong names of constants, and reads byte arrays beyond the end of a message. So a definition is looked at line by

@@ -1,4 +1,4 @@
-"""A bag from a time on, with what a node that joins then would be told of the time before."""
+"""A bag from a time on, with the latched messages that a node which joins then would receive."""
 
 from __future__ import annotations
 

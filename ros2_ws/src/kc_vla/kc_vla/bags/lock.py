@@ -13,7 +13,7 @@ from kc_vla.bags.errors import BagBusyError
 from kc_vla.core.files import locks
 
 _WAIT_S = 0.5
-"""Whoever only asks holds the lock for a moment."""
+"""Time, s, that a process which only asks may hold the lock."""
 _STEP_S = 0.02
 
 
@@ -24,7 +24,7 @@ class BagLock:
         """Take the lock of `bag`, a folder, or a file in one.
 
         Raises:
-            BagBusyError: somebody else has it.
+            BagBusyError: another process has it.
             OSError: the folder cannot be opened.
         """
         self._folder: int | None = _open(bag)
@@ -51,7 +51,7 @@ class BagLock:
 
 
 def is_being_written(bag: Path) -> bool:
-    """Return whether somebody records or repairs `bag`, a folder, or a file in one.
+    """Return whether a process records or repairs `bag`, a folder, or a file in one.
 
     Raises:
         OSError: its folder cannot be opened.
@@ -67,7 +67,7 @@ def require_finished(bag: Path) -> None:
     """Go on only if nobody writes `bag`; one that is not there is left to its reader.
 
     Raises:
-        BagBusyError: somebody does.
+        BagBusyError: a process does.
         OSError: its folder cannot be opened.
     """
     if bag.exists() and is_being_written(bag):
@@ -75,10 +75,10 @@ def require_finished(bag: Path) -> None:
 
 
 def is_open_for_writing(path: Path) -> bool:
-    """Return whether any program has a file open for writing; recorders of others take no lock of ours.
+    """Return whether any program has a file open for writing; third-party recorders take no lock of ours.
 
     The kernel is asked for a lease, which it gives on a file that nobody writes. False where it cannot be asked: on a
-    file of somebody else's, or a file system that has no leases.
+    file of another user, or a file system that has no leases.
     """
     file = os.open(path, os.O_RDONLY)
     try:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 UNKNOWN_TOPIC = "topics that nothing names"
 _MOST_LINES = 5
-"""About times in which something is missing; of more, they are told as one."""
+"""Number of gaps that are reported one by one; more are reported as one."""
 
 
 @dataclass

@@ -74,7 +74,7 @@ class McapFile:
     def messages(self, topics: Collection[str] | None, since_ns: int = 0) -> Iterator[BagMessage]:
         """Yield the messages of `topics` (all: None) that came at `since_ns` or later, in the order of recording.
 
-        Where the summary has told what topics there are, chunks of older messages are passed by.
+        Where the summary lists the topics, chunks of older messages are passed by.
 
         Raises:
             Damage: the file can be read no further.

@@ -1,4 +1,4 @@
-"""Reads a bag: every message up to its end or to the first damage, which is told in one line; or any one of them.
+"""Reads a bag: every message up to its end or to the first damage, which is logged in one line; or any one of them.
 
 MCAP and SQLite look the same from here.
 

@@ -33,7 +33,7 @@ class Schema:
         type: full name, e.g. "kc_vla_msgs/msg/ArmCommand".
         text: its definition followed by those of all types it uses.
         type_hash: "RIHS01_..." as the generators wrote it; empty where they wrote none.
-        encoding: of the text, in MCAP's words: "ros2msg", or in bags of others "ros2idl"; "" without a text.
+        encoding: of the text, in MCAP's words: "ros2msg", or in third-party bags "ros2idl"; "" without a text.
     """
 
     type: str

@@ -74,7 +74,7 @@ def copy_with_journal(path: Path, folder: Path) -> Path:
 
 
 def left_open(path: Path) -> bool:
-    """Return whether somebody writes the SQLite file `path`, or was killed while writing."""
+    """Return whether a process writes the SQLite file `path`, or was killed while writing."""
     return any(map(_is_in_use, companions(path)))
 
 

@@ -136,7 +136,7 @@ class RecordedEpisodeInfo:
         episode_id: unique within a run, e.g. "counting-000003-1".
         task: name in the task table.
         seed: seed of the simulator, 0 on a real robot.
-        instruction: what the policy was told.
+        instruction: instruction of the policy.
         stack_version: version of this software.
         begun_ns: wall time at which the episode was announced, ns since the epoch. It tells a recorder that starts
             again within an episode from a later run that uses the same episode id.

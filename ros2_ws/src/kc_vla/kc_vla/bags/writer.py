@@ -90,7 +90,7 @@ class EpisodeBagWriter:
             chunk_bytes: size of a chunk of an MCAP file before compression, in bytes.
             queue_bytes: bound of the messages that wait for the disk, in bytes.
             resume: the folder may hold files of this episode already, from a process that was killed. They are
-                mended and kept, and a further file of the same storage is added.
+                repaired and kept, and a further file of the same storage is added.
 
         Raises:
             BagBusyError: another process writes a bag in the folder.

@@ -16,7 +16,7 @@ from kc_vla.calibration.errors import PoorCalibrationError
 Array = NDArray[np.float64]
 _DICTIONARY = cv2.aruco.DICT_5X5_100
 _FEWEST = 8
-"""Corners without which a picture says too little."""
+"""Corners without which an image says too little."""
 _PX_PER_SQUARE = 200
 _A4_MM = (297.0, 210.0)
 _EDGE_MM, _TEXT_MM = 5.0, 3.5

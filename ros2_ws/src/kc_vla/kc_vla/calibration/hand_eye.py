@@ -110,8 +110,8 @@ class JointOffsets:
     """What has to be added to the angles that an arm tells.
 
     Attributes:
-        offsets: (6,), rad; those of the first and the last joint are 0: they cannot be told from where the camera and
-            the board are.
+        offsets: offsets of the joints (6,), rad; those of the first and the last joint are 0, because they cannot be
+            told apart from where the camera and the board are.
         before_mm, after_mm: median distance that the board seems to move, without and with the offsets.
     """
 
@@ -126,7 +126,7 @@ def calibrate_joints(
     """Return the offsets of the middle joints that let the board stand still best.
 
     Args:
-        angles: of the joints (6,) at each moment, rad, as the arm told them.
+        angles: of the joints (6,) at each moment, rad, as the arm reported them.
         boards, in_hand: as for `calibrate_hand_eye`.
         kinematics: joint angles (6,) to the pose of the flange (4, 4).
 

@@ -15,7 +15,7 @@ from kc_vla.calibration.errors import PoorCalibrationError
 FEWEST_VIEWS = 10
 _GRID = 4
 _COVERED = 0.6
-"""Share of the cells of a 4 x 4 grid over the picture in which corners must lie."""
+"""Share of the cells of a 4 x 4 grid over the image in which corners must lie."""
 _TILT = np.radians(15.0)
 """Some views must be tilted so far against each other: else focal length and distance cannot be told apart."""
 _WORST_RMS = 1.0

@@ -32,7 +32,7 @@ class BoardView:
     Attributes:
         picture: (H, W, 3) uint8 RGB.
         corners: what was found.
-        angles: of the joints at that moment (6,), rad; None where nobody told.
+        angles: angles of the joints at that stamp (6,), rad; None where they are not known.
     """
 
     picture: Picture

@@ -59,7 +59,7 @@ def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> 
 
 
 def _kind_of(rig: str) -> str:
-    """Return the type of the robot of a rig that comes with the stack; empty for another rig.
+    """Return the type of the robot of that name, if it comes with the stack; empty for another.
 
     A Piper that a third-party driver moves has the same type.
     """

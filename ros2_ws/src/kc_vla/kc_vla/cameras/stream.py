@@ -33,9 +33,9 @@ class CameraStream:
         Args:
             spec: what to read.
             on_frame: takes each frame.
-            on_lost: told once, with the reason, when the source vanishes.
-            on_back: told when it gives frames again.
-            on_end: told at the end of a file or folder that does not loop.
+            on_lost: called once, with the reason, when the source vanishes.
+            on_back: called when it delivers frames again.
+            on_end: called at the end of a file or folder that does not loop.
             accept: sees the first frame before this returns, and refuses the source with a `CameraError`.
 
         Raises:

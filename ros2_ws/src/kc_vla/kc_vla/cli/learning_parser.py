@@ -15,7 +15,7 @@ Run = Callable[[argparse.Namespace], None]
 _RUN = "runs/selector"
 _MODELS = "my_models"
 DATA, VALIDATION = Path("data/train"), Path("data/validation")
-"""What is learnt from, and chosen by, where nothing else is said."""
+"""The episodes to train on, and to choose by, where nothing else is said."""
 EVAL = Path("runs/eval")
 """Where the tables of selectors go likewise."""
 

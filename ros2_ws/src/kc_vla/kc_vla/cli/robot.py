@@ -41,13 +41,20 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _show(options: argparse.Namespace) -> None:
     from kc_vla.arm.kinds import ARMS, choose_arm
-    from kc_vla.core.rig import load_rig
+    from kc_vla.core.rig import RigError, load_rig
+    from kc_vla.core.robot_model import SIMULATED
     from kc_vla.description.shown import shown
 
-    rig = load_rig(options.robot)
-    if rig.driver.type in ARMS.names():
-        choose_arm(rig.driver.type, rig)  # its options, too, are told here and not at the first launch
-    print(shown(rig))
+    robot = load_rig(options.robot)
+    if (driver := robot.driver.type) != SIMULATED:
+        if driver not in ARMS.names():
+            known = ", ".join((*ARMS.names(), SIMULATED))
+            raise RigError(
+                f"robot '{robot.name}': there is no driver '{driver}': the types are {known}; "
+                f"a package adds one with an entry point of the group '{ARMS.group}'"
+            )
+        choose_arm(driver, robot)  # so that options that it cannot have are refused here, not at the first launch
+    print(shown(robot))
 
 
 def _convert(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""A command in a process of its own, so that somebody is left to say how it ended when a library crashes it."""
+"""A command in a process of its own, so that its parent can report how it ended when a library crashes it."""
 
 from __future__ import annotations
 

@@ -126,10 +126,10 @@ def exit_status(name: str, work: Callable[[], None], *failures: type[Exception],
     """Run the subcommand called `name`; return 0, 1 for a failure shown in a line, `INTERRUPTED` after Ctrl-C.
 
     Args:
-        name: told before what went wrong.
+        name: name of the command, at the beginning of each error.
         work: may raise anything; what is neither of `failures` nor an `OSError` is raised on.
         failures: exceptions whose text says what is wrong and what to do.
-        interrupted: what is told after Ctrl-C, if not the usual.
+        interrupted: text after Ctrl-C, in place of the usual one.
     """
     told: tuple[type[Exception], ...] = (*failures, OSError)
     try:

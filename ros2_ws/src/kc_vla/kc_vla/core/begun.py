@@ -13,11 +13,11 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.files import locks
 
 _NOTED_LATELY = ("files",)
-"""Of the settings: folders of before did not note it, and go on."""
+"""Setting that folders of before did not note; they go on without it."""
 
 
 class BegunError(StackError):
-    """A folder is somebody else's, or was begun in another way; the text says what to do."""
+    """A folder belongs to another run, or was begun in another way; the text says what to do."""
 
 
 @contextmanager

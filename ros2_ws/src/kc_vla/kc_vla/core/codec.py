@@ -59,8 +59,8 @@ class Codec:
         """
         if not self.rig.is_called(names):
             raise CodecError(
-                f"these are the joints {', '.join(names)}, the rig '{self.rig.name}' has {', '.join(self.rig.names)}: "
-                "choose the rig of this robot"
+                f"these are the joints {', '.join(names)}, the robot '{self.rig.name}' has "
+                f"{', '.join(self.rig.names)}: choose the robot file of this robot"
             )
         if self.action is ActionType.JOINT_POSITION:
             return np.asarray(positions, float)

@@ -12,7 +12,7 @@ class Episode:
     Attributes:
         id: unique within a run of the stack.
         task: name in the task table.
-        instruction: what the policy is told.
+        instruction: instruction of the policy.
         start_ns: stamp of frame 0, ns of ROS time.
         period_ns: time between two frames, ns.
         running: False once the result is known; everything holds then.

@@ -2,4 +2,4 @@
 
 
 class StackError(Exception):
-    """Something that the user can mend, told in one line."""
+    """An error that the user can repair; its text is one line."""

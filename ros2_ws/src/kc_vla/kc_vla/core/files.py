@@ -66,7 +66,7 @@ def resolved(path: Path) -> Path:
 
 
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
-"""What `os.link` says on file systems without hard links, and of files of others or with too many of them."""
+"""What `os.link` says on file systems without hard links, and of files of other users or with too many of them."""
 
 
 def keep_as(path: Path, kept: Path) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from kc_vla.core.chain import Chain
 from kc_vla.core.rig_numbers import joint_angles, links_of, rate_of, speed_of, text_of, width_of
 from kc_vla.core.robot_file import cameras_of, columns_of, find_urdf, fingers_of, texts_of
-from kc_vla.core.robot_interface import read_interface
 from kc_vla.core.robot_model import (
     ACCELERATION,
     JERK,
@@ -61,7 +60,7 @@ def read_former(content: Mapping[str, Any], folder: Path) -> Rig:
         raise ValueError("older must be a mapping of before, a firmware, and links")
     if "interface" in content and (len(fingers) > 1 or "links" not in content):
         raise ValueError("a robot with an interface has links, and a gripper of one joint")
-    return Rig(
+    robot = Rig(
         name=name,
         joints=joints,
         limits=JointLimits(lowest, highest, speed, acceleration, jerk),
@@ -77,13 +76,16 @@ def read_former(content: Mapping[str, Any], folder: Path) -> Rig:
         tool_frame=text_of(content.get("tool_frame", "tool"), "tool_frame"),
         control_rate=rate_of(content.get("control_rate", 20)),
         driver=_driver(content),
-        interface=read_interface(content["interface"], joints) if "interface" in content else None,
         urdf=find_urdf(folder, content["urdf"]) if "urdf" in content else None,
     )
+    _ = robot.interface  # options that the driver cannot have are refused with the file
+    return robot
 
 
 def _driver(content: Mapping[str, Any]) -> DriverChoice:
-    if isinstance(content.get("interface"), Mapping):
+    if "interface" in content:
+        if not isinstance(content["interface"], Mapping):
+            raise ValueError("interface must be a mapping, of the options of the driver 'ros'")
         return DriverChoice(ROS, dict(content["interface"]))
     return DriverChoice(PIPER if "links" in content else SIMULATED)
 

@@ -1,7 +1,7 @@
 """How often this process was asked to end: for an end in order, again for a quick one, a third time for one at once.
 
 One press of Ctrl-C may come twice, from the terminal, whose whole process group gets it, and from the launcher, which
-passes it on. Who sent a signal is told only to a thread that waits for it, and such a thread hears it whatever the
+passes it on. Only a thread that waits for a signal learns who sent it, and such a thread hears it whatever the
 others do: also while a library is loaded, and while a callback hangs.
 """
 
@@ -54,7 +54,7 @@ class Interruptions:
 
 
 interruptions = Interruptions()
-"""Of this process."""
+"""The interruptions of this process."""
 
 
 @contextmanager

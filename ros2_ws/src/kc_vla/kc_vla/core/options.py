@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from kc_vla.core.untrusted import parsed_yaml
 
 T = TypeVar("T")
 _TYPES = (bool, int, float, str)
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_LIST_WORDS = {float: "a list of numbers", str: "a list of texts"}
 
 
 class OptionError(ValueError):
@@ -27,11 +28,13 @@ class OptionRule:
     """What one option may be.
 
     Attributes:
-        name, kind: of the option; the kind is bool, int, float or str.
+        name: name of the option.
+        kind: type of its value, or of the items of a list: bool, int, float, str, or a dataclass of options.
         meaning: one line, with the unit.
         default: its value where none is given; None where one must be.
         low, high: bounds of a number, both included.
-        choices: the only values of a text.
+        choices: the only values of a text; an empty one stands for none.
+        is_list: whether the value is a list of items of that kind, numbers or texts.
     """
 
     name: str
@@ -41,23 +44,39 @@ class OptionRule:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
+    is_list: bool = False
 
     @property
     def allowed(self) -> str:
         """What is allowed, in a few words; empty if everything of the type is."""
+        if is_dataclass(self.kind):
+            return "with " + ", ".join(rule.name for rule in rules_of(self.kind))
         if self.choices:
-            return "one of " + ", ".join(self.choices)
+            return "one of " + ", ".join(filter(None, self.choices))
         if self.low is None and self.high is None:
             return ""
         return f"{'' if self.low is None else f'{self.low:g}'}..{'' if self.high is None else f'{self.high:g}'}"
 
     def check(self, given: Any) -> Any:
-        """Return the value, a whole number as a float where one is wanted.
+        """Return the value: a whole number as a float where one is wanted, a mapping as its dataclass.
 
         Raises:
             OptionError: It is of another type, or out of bounds.
         """
-        value: Any = float(given) if self.kind is float and type(given) is int else given
+        if is_dataclass(self.kind):
+            if not isinstance(given, Mapping):
+                raise OptionError(f"option '{self.name}' is {given!r}: it must be a mapping {self.allowed}")
+            return read_options(self.kind, given, f"option '{self.name}'")
+        if self.is_list:
+            if not isinstance(given, list | tuple):
+                raise OptionError(
+                    f"option '{self.name}' is {given!r}: it must be {_LIST_WORDS[self.kind]} - {self.meaning}"
+                )
+            return tuple(map(self._check_item, given))
+        return self._check_item(given)
+
+    def _check_item(self, given: Any) -> Any:
+        value: Any = _as_float(given) if self.kind is float and type(given) is int else given
         if type(value) is not self.kind:
             wanted = f"it must be {_WORDS[self.kind]} - {self.meaning}{_cause(self, value)}"
             raise OptionError(f"option '{self.name}' is {value!r}: {wanted}")
@@ -94,23 +113,33 @@ def option(
 
 @dataclass(frozen=True)
 class NoOptions:
-    """Of a row that has none."""
+    """The options of a row that has none."""
 
 
 def rules_of(kind: type[Any]) -> tuple[OptionRule, ...]:
     """Return what each option of a dataclass may be.
 
     Raises:
-        TypeError: A field is not made by `option`, or has another type than bool, int, float or str.
+        TypeError: A field is not made by `option`, or has a type that an option cannot have: it is bool, int, float,
+            str, tuple[float, ...], tuple[str, ...] or a dataclass of options.
     """
     hints = get_type_hints(kind)
     rules = []
     for item in fields(kind):
-        if "meaning" not in item.metadata or hints[item.name] not in _TYPES:
+        of, is_list = _item_type(hints[item.name])
+        if "meaning" not in item.metadata or of is None:
             raise TypeError(f"{kind.__name__}.{item.name}: make it with option(), of type bool, int, float or str")
         default = None if item.default is MISSING else item.default
-        rules.append(OptionRule(item.name, hints[item.name], default=default, **item.metadata))
+        rules.append(OptionRule(item.name, of, default=default, is_list=is_list, **item.metadata))
     return tuple(rules)
+
+
+def _item_type(hint: Any) -> tuple[type[Any] | None, bool]:
+    """Return the type of the items of a list, or that of a single value, and whether it is a list; None for others."""
+    if get_origin(hint) is tuple:
+        of, *rest = get_args(hint)
+        return (of if of in _LIST_WORDS and rest == [...] else None), True
+    return (hint if hint in _TYPES or is_dataclass(hint) else None), False
 
 
 def parse_options(text: str) -> dict[str, Any]:
@@ -137,7 +166,8 @@ def read_options(kind: type[T], given: Mapping[str, Any], where: str) -> T:
         where: they stand, for messages.
 
     Raises:
-        OptionError: One is not known, is missing, has a wrong type, or lies out of bounds.
+        OptionError: One is not known, is missing, has a wrong type, or lies out of bounds; or the dataclass, in its
+            `__post_init__`, refuses them together.
     """
     rules = {rule.name: rule for rule in rules_of(kind)}
     for name in given:
@@ -156,7 +186,10 @@ def read_options(kind: type[T], given: Mapping[str, Any], where: str) -> T:
                 raise OptionError(f"{where}: {error}") from error
         elif rule.default is None:
             raise OptionError(f"{where}: option '{name}' is missing - {rule.meaning}")
-    return kind(**values)
+    try:
+        return kind(**values)
+    except OptionError as error:  # the dataclass checks what one option says of another
+        raise OptionError(f"{where}: {error}") from error
 
 
 def options_in(text: str, where: str) -> dict[str, Any]:
@@ -186,6 +219,13 @@ def known_options(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
         values: by name, of which any row may have some.
     """
     return {rule.name: values[rule.name] for rule in rules_of(kind) if rule.name in values}
+
+
+def _as_float(number: int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _cause(rule: OptionRule, value: Any) -> str:

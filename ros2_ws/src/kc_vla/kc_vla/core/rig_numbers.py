@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.deprecation import say_once
+
 Vector = NDArray[np.float64]
 _LINK = 4
 _TURN = 2 * math.pi
 _FAR = 1.0
-"""rad by which a home pose may be out of the limits, as where a person narrows them: beyond that it is wrong."""
+"""rad by which a home pose may be outside of limits that a person has narrowed; further out it is refused."""
+_HARDLY = math.radians(1.0)
+"""rad by which a home pose may be outside without a word: an arm can be parked at the limit instead."""
 _QUICKEST = 1000.0
 """Hz of control steps."""
 _FASTEST = 30.0
@@ -132,15 +136,18 @@ def check_range(lower: float, upper: float, name: str, described: tuple[float | 
 
 
 def check_home(home: float, lower: float, upper: float, name: str, meant: float | None) -> None:
-    """Raise ValueError for a home pose of a joint that cannot be meant.
+    """Raise ValueError for a home pose of a joint that cannot be meant; report one that the arm cannot be parked at.
 
     Args:
-        home: of it, rad.
-        lower, upper: its limits, rad.
-        name: of it, in words.
+        home: home angle of the joint, rad.
+        lower, upper: limits of the joint, rad.
+        name: name of the home angle, for messages.
         meant: the value in rad if it was given in degrees; None if it cannot be.
     """
     if lower - _FAR <= home <= upper + _FAR:
+        if not lower - _HARDLY <= home <= upper + _HARDLY:
+            limits = f"{lower:.4f} to {upper:.4f} rad"
+            say_once(f"robot file: {name} is {home:.4f} rad, outside of {limits}: the arm cannot be parked there")
         return
     said, low, high = (math.degrees(value) for value in (home, lower, upper))
     why = f"{name} is {said:.0f} degrees, out of its limits {low:.0f} to {high:.0f}"

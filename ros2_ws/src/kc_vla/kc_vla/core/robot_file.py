@@ -25,7 +25,6 @@ from kc_vla.core.rig_numbers import (
     text_of,
     width_of,
 )
-from kc_vla.core.robot_interface import read_interface
 from kc_vla.core.robot_model import (
     ACCELERATION,
     JERK,
@@ -46,7 +45,7 @@ from kc_vla.core.views import DEFAULT_VIEWS, checked_views
 FOLDER = "robots"
 _CONTROL_RATE = 20
 _ROUNDED = 1e-3
-"""By which a limit is no wider than that of the URDF, rad or rad/s."""
+"""Difference that rounding in a file may cause, rad, rad/s or m."""
 
 
 class Key(NamedTuple):
@@ -112,7 +111,8 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
     tool = text_of(content.get("tool_frame", "tool"), "tool_frame")
     urdf = find_urdf(folder, content["urdf"])
     try:
-        links, described = arm_of(RobotTree(read_text(urdf, MOST_BYTES)), list(given), base, tool)
+        tree = RobotTree(read_text(urdf, MOST_BYTES))
+        links, described = arm_of(tree, list(given), base, tool)
     except OSError as error:
         raise ValueError(f"urdf {urdf} cannot be read: {error.strerror}") from error
     except DescriptionError as error:
@@ -121,19 +121,20 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
     gripper, driver = content["gripper"], _driver(content["driver"])
     fingers = fingers_of(gripper)
     check_keys(gripper, "gripper", {"width"}, {"width", "joint", "joints"})
-    interface = read_interface(driver.options, tuple(given), "driver") if driver.type == ROS else None
     if both := [finger for finger in fingers if finger in given]:
         raise ValueError(f"the joint '{both[0]}' is one of the arm and of the gripper")
-    if interface is not None and len(fingers) > 1:
+    width = width_of(gripper["width"], "width")
+    _tell_other_width(width, fingers, tree)
+    if driver.type == ROS and len(fingers) > 1:
         raise ValueError(f"a robot with the driver '{ROS}' has a gripper of one joint")
     older = content.get("older")
-    return Rig(
+    robot = Rig(
         name=name,
         joints=tuple(given),
         limits=limits,
         rest=home,
         gripper=fingers,
-        opening=width_of(gripper["width"], "width"),
+        opening=width,
         links=links,
         older=None if older is None else (_before(older), links.shifted(_zero(older, tuple(given)))),
         robot_type=text_of(content.get("robot_type", name), "robot_type"),
@@ -143,10 +144,11 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
         tool_frame=tool,
         control_rate=rate_of(content.get("control_rate", _CONTROL_RATE)),
         driver=driver,
-        interface=interface,
         urdf=urdf,
         workspace=_workspace(content["workspace"]) if "workspace" in content else None,
     )
+    _ = robot.interface  # options that the driver cannot have are refused with the file
+    return robot
 
 
 def check_keys(content: Any, where: str, needed: set[str], known: set[str]) -> None:
@@ -271,6 +273,18 @@ def _tell_wider(name: str, keys: Mapping[str, Any], described: Joint) -> None:
             )
 
 
+def _tell_other_width(width: float, fingers: Sequence[str], tree: RobotTree) -> None:
+    """Say where the gripper of the URDF opens to another width; nothing where the URDF does not tell all of it."""
+    known = {joint.name: joint for joint in tree.joints if joint.kind == "prismatic"}
+    limits = [known[name].limits[:2] for name in fingers if name in known]
+    travels = [upper - lower for lower, upper in limits if lower is not None and upper is not None]
+    if len(travels) == len(fingers) and abs(sum(travels) - width) > _ROUNDED:
+        say_once(
+            f"robot file: width {width:g} m of the gripper differs from {sum(travels):g} m, the travel of "
+            f"{', '.join(fingers)} in the URDF, and counts"
+        )
+
+
 def _driver(content: Any) -> DriverChoice:
     if not isinstance(content, Mapping) or not isinstance(content.get("type"), str):
         raise ValueError("driver must be a mapping with a type, such as {type: piper}")
@@ -290,7 +304,7 @@ def _zero(older: Mapping[str, Any], joints: tuple[str, ...]) -> Vector:
     zero = older["zero"]
     check_keys(zero, "older: zero", set(), set(joints))
     found = np.array([number(zero.get(name, 0.0), f"older: zero of joint '{name}'") for name in joints])
-    if (far := np.abs(found)).max() > math.pi:
+    if (far := np.abs(found)).max() > math.pi + _ROUNDED:
         raise RigError(f"older: zero of joint '{joints[int(far.argmax())]}' is more than half a turn: it is in rad")
     return found
 

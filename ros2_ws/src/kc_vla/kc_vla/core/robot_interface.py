@@ -1,27 +1,20 @@
-"""How a robot is reached that others' ROS drivers move: the options of the driver `ros` in its robot file."""
+"""How a robot is reached that third-party ROS drivers move: the options of the driver `ros` in its robot file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-from kc_vla.core.rig_numbers import ANGLES, number, text_of
+from kc_vla.core.options import OptionError, option
+from kc_vla.core.rig_numbers import ANGLES, text_of
 
 _TOPIC = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
-_KEYS = {"kind", "command", "state", "gripper"}
-_OPTIONAL = {"joints", "angles", "rate", "stale_after", "power", "velocities"}
-_GRIPPER_KEYS = {"joint", "closed", "open"}
-_GRIPPER_OPTIONAL = {"command", "kind"}
-_SLOWEST, _FASTEST = 10.0, 200.0
-_DEFAULT_RATE = 50.0
-_SOONEST_S, _LATEST_S, _STALE_S = 0.05, 1.5, 0.2
 
 
 class CommandKind(StrEnum):
-    """What a driver is told its positions with."""
+    """The message that carries positions to a driver."""
 
     TRAJECTORY = "joint_trajectory"
     """trajectory_msgs/JointTrajectory of one point, as ros2_control's JointTrajectoryController takes it."""
@@ -36,9 +29,10 @@ class GripperInterface:
     """The gripper at the driver.
 
     Attributes:
-        joint: its name there.
+        joint: name of its joint there.
         closed, open: position of that joint when the gripper is closed, and wide open, in the driver's unit.
-        kind, command: where it is told; an empty command means in one message with the joints.
+        kind: message of its commands.
+        command: topic of its commands; empty: they are in one message with those of the joints.
     """
 
     joint: str
@@ -61,15 +55,16 @@ class RobotInterface:
     """An arm of N joints at the driver.
 
     Attributes:
-        kind, command: what it is told with, and on which topic.
-        state: topic of its joint states.
-        joints: their names there, N, in the order of the rig.
-        radians: of one unit of the driver's angles.
-        rate: commands per second.
-        stale_after: s without a joint state after which the arm is lost.
-        gripper: of it.
-        power_topic, power_service: where power is given and taken, std_msgs/Bool or std_srvs/SetBool; both empty where
-            the driver sees to it.
+        kind: message of the commands.
+        command: topic of the commands.
+        state: topic of the driver's joint states.
+        joints: N names of the joints there, in the order of the robot file.
+        radians: size of one unit of the driver's angles, rad.
+        rate: commands per second, Hz.
+        stale_after: time without a joint state after which the arm is lost, s.
+        gripper: the gripper there.
+        power_topic, power_service: std_msgs/Bool or std_srvs/SetBool that enables and disables the motors; both empty
+            where the driver does so by itself.
         velocities: sent along with a JointState, for drivers that read something else there; empty for none.
     """
 
@@ -91,105 +86,108 @@ class RobotInterface:
         return bool(self.power_topic or self.power_service)
 
 
-def read_interface(content: Any, joints: Sequence[str], section: str = "interface") -> RobotInterface:
-    """Return what a section of a robot file with these `joints` says.
+_KINDS = tuple(kind.value for kind in CommandKind)
 
-    Raises:
-        ValueError: it is not understood; the text says what.
-    """
+
+@dataclass(frozen=True)
+class GripperOptions:
+    """The gripper, as a robot file describes it to the driver `ros`."""
+
+    joint: str = option("the driver's name of its joint")
+    closed: float = option("position of that joint when the gripper is closed, in the driver's unit")
+    open: float = option("position of that joint when the gripper is wide open, in the driver's unit")
+    command: str = option("topic of its commands; empty: they are beside those of the joints, last", "")
+    kind: str = option("message type of its commands; empty: that of the joints", "", choices=("", *_KINDS))
+
+    def __post_init__(self) -> None:
+        """Check the options together. Raises: OptionError."""
+        _check_joint(self.joint)
+        if self.closed == self.open:
+            raise OptionError("closed and open are the same")
+        if self.kind and not self.command:
+            raise OptionError("a kind of its own needs a command of its own")
+        if self.command:
+            _check_topic("command", self.command)
+
+
+@dataclass(frozen=True)
+class PowerOptions:
+    """The switch of the motors, as a robot file describes it to the driver `ros`."""
+
+    topic: str = option("topic, std_msgs/Bool; empty: none", "")
+    service: str = option("service, std_srvs/SetBool; empty: none", "")
+
+    def __post_init__(self) -> None:
+        """Check the options together. Raises: OptionError."""
+        if self.topic and self.service:
+            raise OptionError("it is {topic: /...} of std_msgs/Bool, or {service: /...} of std_srvs/SetBool")
+        if named := self.topic or self.service:
+            _check_topic("topic" if self.topic else "service", named)
+
+
+@dataclass(frozen=True)
+class RosOptions:
+    """The options of the driver `ros`."""
+
+    kind: str = option("message type of the commands", choices=_KINDS)
+    command: str = option("topic of the commands")
+    state: str = option("topic of the driver's joint states")
+    gripper: GripperOptions = option("the gripper at the driver")
+    joints: tuple[str, ...] = option("the driver's names of the joints, in the file's order; empty: the same", ())
+    angles: str = option("unit of the driver's angles", "rad", choices=tuple(ANGLES))
+    rate: float = option("commands per second, Hz", 50.0, low=10.0, high=200.0)
+    stale_after: float = option("s without a joint state after which the arm is lost", 0.2, low=0.05, high=1.5)
+    power: PowerOptions = option("switch of the motors; empty: the driver enables and disables them", PowerOptions())
+    velocities: tuple[float, ...] = option("sent along with a JointState, for drivers that expect more there", ())
+
+    def __post_init__(self) -> None:
+        """Check the options together. Raises: OptionError."""
+        for name in self.joints:
+            _check_joint(name)
+        _check_topic("command", self.command)
+        _check_topic("state", self.state)
+
+    def interface(self, joints: Sequence[str]) -> RobotInterface:
+        """Return how a robot with these joints is reached.
+
+        Args:
+            joints: N names of the joints in the robot file, in its order.
+
+        Raises:
+            OptionError: The driver has another number of joints, or two of its names are the same.
+        """
+        names = self.joints or tuple(joints)
+        if len(names) != len(joints):
+            raise OptionError(f"driver: joints must be {len(joints)} names, one for each joint of the robot")
+        if len({*names, self.gripper.joint}) <= len(names):
+            raise OptionError("driver: every joint, and that of the gripper, must have a name of its own")
+        gripper = self.gripper
+        return RobotInterface(
+            kind=CommandKind(self.kind),
+            command=self.command,
+            state=self.state,
+            joints=names,
+            radians=ANGLES[self.angles],
+            rate=self.rate,
+            stale_after=self.stale_after,
+            gripper=GripperInterface(
+                gripper.joint, gripper.closed, gripper.open, CommandKind(gripper.kind or self.kind), gripper.command
+            ),
+            power_topic=self.power.topic,
+            power_service=self.power.service,
+            velocities=self.velocities,
+        )
+
+
+def _check_joint(name: str) -> None:
+    """Refuse a joint's name that is empty or has control characters. Raises: OptionError."""
     try:
-        return _interface(content, joints)
+        text_of(name, "the name of a joint")
     except ValueError as error:
-        raise ValueError(str(error).replace("interface", section, 1)) from error
+        raise OptionError(str(error)) from error
 
 
-def _interface(content: Any, joints: Sequence[str]) -> RobotInterface:
-    _check_keys(content, "interface", _KEYS, _OPTIONAL)
-    names = _names(content.get("joints", joints))
-    if len(names) != len(joints):
-        raise ValueError(f"interface: joints must be {len(joints)} names, one for each joint of the rig")
-    kind, command = _kind(content["kind"]), _topic(content["command"], "command")
-    angles = content.get("angles", "rad")
-    if angles not in tuple(ANGLES):
-        raise ValueError(f"interface: angles is {angles!r}: {' or '.join(ANGLES)}")
-    rate = _number(content.get("rate", _DEFAULT_RATE), "rate")
-    if not _SLOWEST <= rate <= _FASTEST:
-        raise ValueError(f"interface: rate is {rate:g}: between {_SLOWEST:g} and {_FASTEST:g} commands a second")
-    stale = _number(content.get("stale_after", _STALE_S), "stale_after")
-    if not _SOONEST_S <= stale <= _LATEST_S:
-        raise ValueError(f"interface: stale_after is {stale:g}: between {_SOONEST_S:g} and {_LATEST_S:g} s")
-    gripper = _gripper(content["gripper"], kind)
-    if len({*names, gripper.joint}) <= len(names):
-        raise ValueError("interface: every joint, and that of the gripper, has a name of its own")
-    topic, service = _power(content.get("power", {}))
-    return RobotInterface(
-        kind=kind,
-        command=command,
-        state=_topic(content["state"], "state"),
-        joints=names,
-        radians=ANGLES[angles],
-        rate=rate,
-        stale_after=stale,
-        gripper=gripper,
-        power_topic=topic,
-        power_service=service,
-        velocities=_velocities(content.get("velocities", ())),
-    )
-
-
-def _velocities(row: Any) -> tuple[float, ...]:
-    if not isinstance(row, list | tuple):
-        raise ValueError("interface: velocities must be a list of numbers")
-    return tuple(_number(value, "velocities") for value in row)
-
-
-def _gripper(content: Any, kind: CommandKind) -> GripperInterface:
-    _check_keys(content, "interface: gripper", _GRIPPER_KEYS, _GRIPPER_OPTIONAL)
-    closed, wide = (_number(content[name], f"gripper: {name}") for name in ("closed", "open"))
-    if closed == wide:
-        raise ValueError("interface: gripper: closed and open are the same")
-    if "kind" in content and "command" not in content:
-        raise ValueError("interface: gripper: a kind of its own needs a command of its own")
-    command = _topic(content["command"], "gripper: command") if "command" in content else ""
-    return GripperInterface(
-        text_of(content["joint"], "interface: gripper: joint"), closed, wide, _kind(content.get("kind", kind)), command
-    )
-
-
-def _power(content: Any) -> tuple[str, str]:
-    if not isinstance(content, Mapping) or len(content) > 1 or content.keys() - {"topic", "service"}:
-        raise ValueError("interface: power is {topic: /...} of std_msgs/Bool, or {service: /...} of std_srvs/SetBool")
-    topic, service = (_topic(content[key], "power") if key in content else "" for key in ("topic", "service"))
-    return topic, service
-
-
-def _check_keys(content: Any, where: str, needed: set[str], optional: set[str]) -> None:
-    if not isinstance(content, Mapping):
-        raise ValueError(f"{where} must be a mapping")
-    if missing := needed - content.keys():
-        raise ValueError(f"{where}: {', '.join(sorted(missing))} is missing")
-    if unknown := content.keys() - needed - optional:
-        known = ", ".join(sorted(needed | optional))
-        raise ValueError(f"{where}: {', '.join(map(str, sorted(unknown, key=str)))} is not known: it may have {known}")
-
-
-def _kind(word: Any) -> CommandKind:
-    if word not in tuple(CommandKind):
-        raise ValueError(f"interface: kind is {word!r}: it must be one of {', '.join(CommandKind)}")
-    return CommandKind(word)
-
-
-def _topic(word: Any, name: str) -> str:
-    if not isinstance(word, str) or not _TOPIC.fullmatch(word):
-        raise ValueError(f"interface: {name} is {word!r}: give the whole name of a topic, with its /")
-    return word
-
-
-def _names(row: Any) -> tuple[str, ...]:
-    if isinstance(row, str) or not isinstance(row, Sequence):
-        raise ValueError("interface: joints must be a list of names")
-    return tuple(text_of(name, "interface: a name of joints") for name in row)
-
-
-def _number(value: Any, name: str) -> float:
-    return number(value, f"interface: {name}")
+def _check_topic(name: str, topic: str) -> None:
+    """Refuse a name of a topic or service that is not whole. Raises: OptionError."""
+    if not _TOPIC.fullmatch(topic):
+        raise OptionError(f"{name} is {topic!r}: give the whole name, with its /, such as /arm/command")

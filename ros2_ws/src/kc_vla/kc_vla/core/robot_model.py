@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 from kc_vla.core import rig_numbers
 from kc_vla.core.chain import Chain
 from kc_vla.core.errors import StackError
-from kc_vla.core.robot_interface import RobotInterface
+from kc_vla.core.options import read_options
+from kc_vla.core.robot_interface import RobotInterface, RosOptions
 
 Vector = rig_numbers.Vector
 FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
@@ -76,7 +78,7 @@ class Rig:
     """An arm of N joints with a gripper of G joints.
 
     Attributes:
-        name: of the rig.
+        name: name of the robot.
         joints: their names.
         limits: of the joints.
         rest: how the arm lies by itself without power (N,), rad.
@@ -92,7 +94,6 @@ class Rig:
         tool_frame: of the tool center point.
         control_rate: control steps per second.
         driver: which driver moves it.
-        interface: how ROS drivers of others move it (driver "ros"); None for a robot that has another driver.
         urdf: file with its description; None where that is made from its links.
         workspace: corners of the box that its flange stays in, lower and upper x, y, z, m; None for the usual one.
     """
@@ -112,9 +113,19 @@ class Rig:
     tool_frame: str
     control_rate: float
     driver: DriverChoice = DriverChoice(PIPER)
-    interface: RobotInterface | None = None
     urdf: Path | None = None
     workspace: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
+
+    @cached_property
+    def interface(self) -> RobotInterface | None:
+        """Return how a third-party ROS driver moves it, by the options of the driver `ros`; None for another driver.
+
+        Raises:
+            OptionError: The driver cannot have these options.
+        """
+        if self.driver.type != ROS:
+            return None
+        return read_options(RosOptions, self.driver.options, "driver").interface(self.joints)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,7 +159,7 @@ class Rig:
             RigError: it has none, or the firmware, which they depend on, is not understood.
         """
         if self.links is None:
-            raise RigError(f"the rig '{self.name}' has no links: it cannot be driven as an arm of joints")
+            raise RigError(f"the robot '{self.name}' has no links: it cannot be driven as an arm of joints")
         if self.older is None or not firmware:
             return self.links
         return self.links if firmware_version(firmware) >= self.older[0] else self.older[1]

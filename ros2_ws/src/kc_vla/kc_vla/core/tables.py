@@ -11,11 +11,25 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, Protocol, TypeVar
 
 from kc_vla.core.errors import StackError
+from kc_vla.core.options import OptionError, known_options, read_options
 
 R = TypeVar("R")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class RowWithOptions(Protocol):
+    """A row that names the dataclass of its options."""
+
+    @property
+    def options(self) -> type[Any]:
+        """Return the frozen dataclass of its options."""
+
+
+W = TypeVar("W", bound=RowWithOptions)
 
 
 class TableError(StackError, ValueError):
@@ -42,17 +56,25 @@ class Listed(Generic[R]):
 class OpenTable(Generic[R]):
     """Rows by name: ours, and those of other packages."""
 
-    def __init__(self, group: str, what: str, kind: type[R], own: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        group: str,
+        what: str,
+        kind: type[R],
+        own: Mapping[str, str],
+        refusal: type[Exception] | None = None,
+    ) -> None:
         """Describe the table; nothing is imported.
 
         Args:
-            group: of the entry points, e.g. "kc_vla.arms".
-            what: a row is, for messages, e.g. "arm driver".
-            kind: every row is an instance of.
+            group: group of the entry points, e.g. "kc_vla.arms".
+            what: name of a row in messages, e.g. "arm driver".
+            kind: class of which every row is an instance.
             own: our rows, "module:attribute" by name.
+            refusal: error that `options_of` raises; None: a `TableError` or an `OptionError`.
         """
         self.group, self.what = group, what
-        self._kind, self._own = kind, dict(own)
+        self._kind, self._own, self._refusal = kind, dict(own), refusal
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all rows, ours first, the others sorted; nothing is imported."""
@@ -79,6 +101,33 @@ class OpenTable(Generic[R]):
             packages = ", ".join(sorted(map(_package, found)))
             raise TableError(f"two {self.what}s have the name '{name}', of the packages {packages}: uninstall one")
         return self._loaded(found[0])
+
+    def options_of(
+        self: OpenTable[W],
+        name: str,
+        given: Mapping[str, Any] = _NOTHING,
+        shared: Mapping[str, Any] = _NOTHING,
+        where: str = "",
+    ) -> Any:
+        """Return the options of a row, an instance of its `options`.
+
+        Args:
+            name: name of the row.
+            given: values of options by their names; they replace the shared ones.
+            shared: values of which the row takes those that are options of its own.
+            where: place of the options, for messages; empty: the row.
+
+        Raises:
+            TableError: There is no such row, or its package cannot be loaded. A table with a `refusal` raises that.
+            OptionError: The row cannot have these options. A table with a `refusal` raises that.
+        """
+        try:
+            kind = self.get(name).options
+            return read_options(kind, {**known_options(kind, shared), **given}, where or f"{self.what} '{name}'")
+        except (TableError, OptionError) as error:
+            if self._refusal is None:
+                raise
+            raise self._refusal(str(error)) from error
 
     def rows(self) -> Iterator[Listed[R]]:
         """Load every row and return each, with the reason where one cannot be loaded."""

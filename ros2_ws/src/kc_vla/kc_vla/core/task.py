@@ -11,7 +11,7 @@ class Task:
 
     Attributes:
         name: how people and launch files call it.
-        instruction: what the policy is told.
+        instruction: instruction of the policy.
         keyframes: label of each keyframe, in order; the first is frame 0 (paper, appendix A).
         wordings: other instructions that mean it.
         cues: for each keyframe, the rule in `kc_vla.keyframes.rules` that finds it without a learned selector; empty

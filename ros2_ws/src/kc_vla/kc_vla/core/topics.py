@@ -81,7 +81,7 @@ DIAGNOSTICS = "/diagnostics"
 EMULATOR_VIEW = "emulator/view"
 
 OWN_IMAGE, OWN_INFO, OWN_DEPTH = "image_raw", "camera_info", "depth/image"
-"""Of a camera, in the namespace of its view."""
+"""Topics of a camera, in the namespace of its view."""
 
 
 def image_topic(view: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 MOST_BYTES = 1 << 28
-"""Of a file that is read at once."""
+"""Largest size of a file that is read as a whole, bytes."""
 _MOST_YAML, _MOST_DEPTH, _MOST_PLAIN = 1 << 20, 32, 10_000
 _MOST_TOLD = 300
 _ESCAPE = re.compile(
@@ -137,7 +137,7 @@ def parsed_yaml(text: str, aliases: bool = False) -> Any:
 
 
 def one_line(text: str) -> str:
-    """Return a text of somebody else as one line that can be shown anywhere.
+    """Return a third-party text as one line that can be shown anywhere.
 
     Escape sequences of terminals are left out whole, other characters that cannot be seen (controls, marks that change
     the direction of writing, halves of letters) become spaces, and so do ends of lines.
@@ -147,7 +147,7 @@ def one_line(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Return a part of a text of somebody else that a terminal cannot take for a command; its lines and tabs stay."""
+    """Return a part of a third-party text that a terminal cannot take for a command; its lines and tabs stay."""
     return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
 
 

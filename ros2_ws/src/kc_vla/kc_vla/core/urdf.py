@@ -18,6 +18,8 @@ from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.untrusted import read_text
 
 MOST_BYTES = 1 << 22
+MOST_JOINTS = 2000
+"""More than any robot has; the time to read a description grows with the square of it."""
 _MOST_TURNED = 6.3
 """rad of rpy."""
 _TURNING, _SLIDING, _FIXED = ("revolute", "continuous"), "prismatic", "fixed"
@@ -99,6 +101,7 @@ class RobotTree:
         """
         try:
             robot = ET.fromstring(text)
+            _require_bounded(robot)
             self.links = tuple(_name(link) for link in robot.findall("link"))
             joints = [_joint(element) for element in robot.findall("joint")]
         except ET.ParseError as error:
@@ -278,6 +281,13 @@ def _root(links: tuple[str, ...], joints: list[Joint]) -> str:
             seen.add(link)
     _require_once("joints", tuple(joint.name for joint in joints))
     return roots[0]
+
+
+def _require_bounded(robot: ET.Element) -> None:
+    """Refuse a description that is too large. Raises: DescriptionError."""
+    for what in ("joint", "link"):
+        if (count := len(robot.findall(what))) > MOST_JOINTS + 1:
+            raise DescriptionError(f"it has {count} {what}s, but at most {MOST_JOINTS} joints can be read")
 
 
 def _require_once(what: str, names: tuple[str, ...]) -> None:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Views = Mapping[str, NDArray[np.uint8]]
-"""What the cameras saw at one moment: pictures (H, W, 3) uint8 RGB by the names of their views, the first first."""
+"""What the cameras saw at one moment: images (H, W, 3) uint8 RGB by the names of their views, the first first."""
 
 DEFAULT_VIEWS = ("third_person", "wrist")
-"""Of a rig that names none, and of what was recorded before rigs named them."""
+"""Views of a robot file that names none, and of recordings from before robot files named them."""
 STREAMS = ("oracle", "joints", "tool_pose")
-"""What else comes beside the pictures of a moment; no view is called so."""
+"""What else comes beside the images of a moment; no view is called so."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
 

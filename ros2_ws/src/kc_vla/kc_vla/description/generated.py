@@ -20,7 +20,7 @@ _FIRST, _SECOND, _DARK = "0.85 0.85 0.88 1", "0.35 0.55 0.85 1", "0.2 0.2 0.22 1
 
 
 def generated_urdf(rig: Rig, firmware: str = "") -> str:
-    """Return the text of a URDF of a rig that has links.
+    """Return the text of a URDF of a robot that has links.
 
     The frames of the joints are `link1` ... `linkN`, as `kc_vla.arm.kinematics.Kinematics` has them; `flange` and the
     rig's tool frame are at the end of the chain. One finger hangs on the other; their joint is the gripper's width, m.
@@ -30,7 +30,7 @@ def generated_urdf(rig: Rig, firmware: str = "") -> str:
         firmware: of the arm, which its zero pose goes with, e.g. "S-V1.5-2"; empty for the newest.
 
     Raises:
-        RigError: the rig has no links.
+        RigError: the robot has no links.
     """
     chain = rig.links_of(firmware)
     places = [*chain.origins, chain.end]

@@ -1,4 +1,4 @@
-"""Which transforms are to be told when: the moving ones at each joint state, the standing ones when they change."""
+"""The transforms to publish: the moving ones at each joint state, the static ones when they change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MovingTransforms:
     def take(self, stamp_ns: int, names: Sequence[str], positions: Sequence[float]) -> list[Placed]:
         """Return the transforms of a joint state (rad, m); none where it is too soon, known already, or late.
 
-        A link of whose joint it says nothing is left out: what is not known is not told.
+        A link whose joint it does not name is left out.
         """
         last = self._last_ns
         if last is not None and last - _SET_BACK_NS < stamp_ns < last + self._period_ns:
@@ -95,20 +95,20 @@ def robot_places(rig: Rig, tree: RobotTree, base: str) -> list[Placed]:
 
 
 def camera_places(rig: Rig, cameras: Mapping[str, MountedCamera]) -> list[Placed]:
-    """Return where the rig's cameras are, as their calibration has it: on the tool frame, or in the base frame.
+    """Return where the robot's cameras are, as their calibration has it: on the tool frame, or in the base frame.
 
     Args:
         rig: the robot.
         cameras: by the name of the file, for what is said.
 
     Raises:
-        DescriptionError: one is of a frame that the rig has not, or two are of the same.
+        DescriptionError: one is of a frame that the robot has not, or two are of the same.
     """
     placed: dict[str, Placed] = {}
     for file, camera in cameras.items():
         if camera.frame not in rig.cameras.values():
             raise DescriptionError(
-                f"{file} places the frame '{camera.frame}': the cameras of the rig '{rig.name}' have "
+                f"{file} places the frame '{camera.frame}': the cameras of the robot '{rig.name}' have "
                 f"{', '.join(rig.cameras.values())}; set tracking_base_frame in it to one of these"
             )
         if camera.frame in placed:

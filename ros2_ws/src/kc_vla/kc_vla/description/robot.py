@@ -1,4 +1,4 @@
-"""Which description a robot has: that of a file, the rig's own, or one made from the rig's links."""
+"""Which description a robot has: that of a file, the robot's own, or one made from the robot's links."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def description_of(rig: Rig, urdf: Path | None = None, firmware: str = "") -> tu
 
     Args:
         rig: the robot.
-        urdf: a file in place of the rig's own description.
+        urdf: a file in place of the robot's own description.
         firmware: of an arm whose zero pose goes with it.
 
     Raises:
-        DescriptionError: there is none, it cannot be, or it lacks the rig's base or tool frame.
+        DescriptionError: there is none, it cannot be, or it lacks the robot's base or tool frame.
     """
     file = urdf or rig.urdf
     try:
@@ -29,21 +29,21 @@ def description_of(rig: Rig, urdf: Path | None = None, firmware: str = "") -> tu
             text = _of_firmware(text, rig, firmware)
     except RigError as error:
         raise DescriptionError(f"{error}; nor does it name a description: add 'urdf' to it") from error
-    name = f"the description {file}" if file is not None else f"the description of the rig '{rig.name}'"
+    name = f"the description {file}" if file is not None else f"the description of the robot '{rig.name}'"
     try:
         tree = RobotTree(text)
     except DescriptionError as error:
         raise DescriptionError(f"{name}: {error}") from error
     if missing := [frame for frame in (rig.base_frame, rig.tool_frame) if frame not in tree.links]:
         raise DescriptionError(
-            f"{name} has no link '{missing[0]}', which the rig '{rig.name}' has poses in: "
-            "name another file, or other base_frame and tool_frame in a rig of your own"
+            f"{name} has no link '{missing[0]}', which the robot '{rig.name}' has poses in: "
+            "name another file, or other base_frame and tool_frame in a robot file of your own"
         )
     return text, tree
 
 
 def _of_firmware(text: str, rig: Rig, firmware: str) -> str:
-    """Return the rig's own description with the zero pose of an arm with that firmware."""
+    """Return the robot's own description with the zero pose of an arm with that firmware."""
     if rig.links is None or (links := rig.links_of(firmware)) is rig.links:
         return text
     moved = {

@@ -140,7 +140,7 @@ def annotation_file(bag: Path) -> Path:
 
 
 def confirmed_track(bag: Path) -> Track | None:
-    """Return the newest confirmed annotation of a bag, whoever made it; None where there is none.
+    """Return the newest confirmed annotation of a bag, by any author; None where there is none.
 
     Raises:
         AnnotationError: a row of the file is not as it should be.

@@ -157,7 +157,7 @@ class RecordedCommand:
 
 @dataclass(frozen=True)
 class DriverChange:
-    """Somebody else drives; see kc_vla_msgs/msg/Driver.
+    """A change of what drives the robot; see kc_vla_msgs/msg/Driver.
 
     Attributes:
         after_frame: newest frame by then.

@@ -35,7 +35,7 @@ class Arm(Protocol):
 
 
 class Surroundings(Protocol):
-    """What a control step reaches: the policy, the arm, and whoever reads the diagnostics."""
+    """The surroundings of a control step: the policy, the arm, and the diagnostics."""
 
     def ask_policy(self, episode_id: str, request: ChunkRequest) -> None:
         """Send a request; one that still waits is given up."""
@@ -54,7 +54,7 @@ class Surroundings(Protocol):
         """Publish the last command once more, because it was lost."""
 
     def hand_over(self) -> None:
-        """Give up the request that waits, and come to rest where the arm is: somebody else is in control."""
+        """Give up the request that waits, and come to rest where the arm is: another client is in control."""
 
     def report(self, text: str, is_fault: bool = False) -> None:
         """Report a problem until `report("")`."""

@@ -83,7 +83,7 @@ class ChunkScheduler:
         self._sequence = 0
 
     def hand_over(self, settings: SchedulerSettings) -> None:
-        """Forget all chunks, and how long they took to come, because somebody else gives them now."""
+        """Forget all chunks, and how long they took to come, because another source gives them now."""
         self.settings = settings
         self.forget()
         self._delays: deque[int] = deque(maxlen=50)  # steps; the first answer, a warm-up, is left out

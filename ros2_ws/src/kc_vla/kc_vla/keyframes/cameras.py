@@ -18,7 +18,7 @@ class Camera:
     """A camera.
 
     Attributes:
-        view: which of the robot's it is, by its name in the rig.
+        view: which of the robot's it is, by its name in the robot file.
         named: what data sets call it, where it is none of the usual names.
     """
 

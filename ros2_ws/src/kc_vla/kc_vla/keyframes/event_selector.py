@@ -17,24 +17,24 @@ from kc_vla.keyframes.selectors import NetworkOptions
 MOST = 1000
 """Keyframes of an episode, at most. Memory does not grow with them: the buffer holds the first and the newest ones."""
 ALIKE = 0.3
-"""Share of the largest distance so far (1 - cosine of the features) within which pictures look alike: it scores 0.5.
+"""Share of the largest distance so far (1 - cosine of the features) within which images look alike: it scores 0.5.
 
-A share, because the trunk tells far less apart in scenes that it has not learnt: by a tenth or a hundredth.
+A share, because the backbone tells far less apart in scenes that it was not trained on: by a tenth or a hundredth.
 """
 _NOISE = 1e-4
 """Distance that a camera's noise makes at most."""
 SOON_S = 0.8
-"""A change of the scene so soon after a keyframe counts however it looks: somebody's hand comes, and then lets go."""
+"""Time after a keyframe, s, in which a change of the scene counts however it looks: a hand comes, then releases."""
 _LABELS = ("start", *(f"event {number}" for number in range(1, MOST)))
 Encoder = Callable[[ScorerInput], Features]
 """Features (F,) of a moment."""
 
 
 class EventSource:
-    """Events, of any task: it is told nothing of it, and has no phases to wait for."""
+    """The selector of events: it knows nothing of the task, and has no phases to wait for."""
 
     def __init__(self, network: SelectorNetwork) -> None:
-        """Take the network whose trunk measures how much two images look alike.
+        """Take the network whose backbone measures how much two images look alike.
 
         Args:
             network: of a selector.
@@ -63,10 +63,10 @@ def open_events(settings: NetworkOptions) -> EventSource:
 class EventScorer:
     """Scores the frames of one episode; see `kc_vla.keyframes.scoring.Scorer`.
 
-    A frame with an event gets how much it looks unlike the keyframe before it; 1 where the gripper has gripped or let
-    go, which a far camera hardly sees, and where the scene has changed soon after a keyframe; every other frame 0. Only
-    the frames of events pass the trunk. What looks like an *earlier* keyframe counts: a lamp that flashes a second time
-    looks as it did the first time.
+    A frame with an event gets how much it looks unlike the keyframe before it; 1 where the gripper has gripped or
+    released, which a far camera hardly sees, and where the scene has changed soon after a keyframe; every other frame
+    0. Only the frames of events pass the backbone. What looks like an *earlier* keyframe counts: a lamp that flashes a
+    second time looks as it did the first time.
     """
 
     def __init__(self, encode: Encoder, detector: EventDetector | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Events that need no labels: the arm slows down, the gripper has gripped or let go, the scene has changed meanwhile.
+"""Events that need no labels: the arm slows down, the gripper has gripped or released, the scene has changed meanwhile.
 
 All three are one thing: something that was going on has come to an end. For each there is a measure of how much is
 going on (speed of the tool, speed of the fingers, change of the image while the arm rests), and an event where it has

@@ -28,7 +28,7 @@ def free_running(
         scores: (T, P), P at least `phases`.
         phases: keyframes of the task, frame 0 included.
         threshold: a score above it is a trigger.
-        window: quiet frames that commit a candidate.
+        window: debounce window, frames, after which a candidate is confirmed.
         frames: numbers of the T frames, ascending, where some never came; 0 to T - 1 otherwise.
     """
     smoother = GreedySmoother(threshold, window, first=True)

@@ -1,4 +1,4 @@
-"""From a camera's image to what the selector's trunk sees, in one place for learning and for the robot."""
+"""From a camera's image to what the selector's backbone sees, in one place for learning and for the robot."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def trunk_picture(pixels: Picture, size: int) -> Picture:
 
 
 def side_by_side(views: Iterable[Picture], size: int) -> Picture:
-    """Return what the trunk sees of the cameras of one moment, from left to right: (size, V size, 3) of V images."""
+    """Return what the backbone sees of the cameras of one moment, from left to right: (size, V size, 3) of V images."""
     pictures = [trunk_picture(pixels, size) for pixels in views]
     return pictures[0] if len(pictures) == 1 else np.concatenate(pictures, axis=1)

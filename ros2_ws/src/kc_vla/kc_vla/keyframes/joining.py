@@ -14,7 +14,7 @@ JOIN_PATIENCE_S = 20.0
 
 @dataclass(frozen=True)
 class Index:
-    """What the buffer tells of an episode.
+    """The index of keyframes that the buffer publishes for an episode.
 
     Attributes:
         episode_id: of which.
@@ -68,7 +68,7 @@ class Joining:
         Args:
             episode_id: of the running episode.
             frame: its number.
-            index: what the buffer told last, of whichever episode.
+            index: index that the buffer published last, of any episode.
         """
         if frame <= 0:
             return Start()

@@ -1,4 +1,4 @@
-"""The learned selector at run time: each image passes the trunk once, its features are kept for the window."""
+"""The learned selector at run time: each image passes the backbone once, its features are kept for the window."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SLACK = 0.25
 
 
 class SelectorNetwork:
-    """Trunk and head of a model, for as many episodes as wanted."""
+    """Backbone and head of a model, for as many episodes as wanted."""
 
     def __init__(self, model: SelectorModel, device: str = "auto", threads: int = 1) -> None:
         """Load both.
@@ -38,7 +38,7 @@ class SelectorNetwork:
 
     @property
     def provider(self) -> str:
-        """Return what the trunk really runs on."""
+        """Return what the backbone really runs on."""
         return str(self._trunk.get_providers()[0])
 
     def features(self, pictures: NDArray[np.uint8]) -> Features:

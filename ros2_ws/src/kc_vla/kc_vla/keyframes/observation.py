@@ -1,4 +1,4 @@
-"""What the robot saw and felt at one moment, and the moments worth keeping.
+"""The images and the measured state of the robot at one stamp, and the keyframes.
 
 The messages that it is put together from may come from a topic or from a bag.
 """

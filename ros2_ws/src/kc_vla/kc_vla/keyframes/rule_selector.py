@@ -1,4 +1,4 @@
-"""The rules of a task as a source of keyframes."""
+"""The rules of a task as a selector."""
 
 from __future__ import annotations
 

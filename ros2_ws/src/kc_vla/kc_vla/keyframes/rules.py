@@ -1,4 +1,4 @@
-"""Rules that find keyframes in what a robot feels: gripper edges, height peaks, standstills, brightness jumps.
+"""Rules that find keyframes in the measured state: gripper edges, height peaks, standstills, brightness jumps.
 
 Each rule sees one frame after the other and gives a score in 0..1 for it, so that it can stand where the learned
 selector stands. The paper annotates demonstrations with such signals (section 4.2, "hybrid strategy").

@@ -1,6 +1,6 @@
-"""What a source of keyframes has to be, and what it sees.
+"""What a selector has to be, and what it sees.
 
-A source knows which streams it needs beside the first camera; told of an episode, it gives what scores it.
+A selector knows which streams it needs beside the first camera. For each episode it returns what scores it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of keyframe selectors: `source:=` of the launch files, `source` of the node `keyframe_selector`.
+"""The table of keyframe selectors: `selector:=` of the launch files, `selector` of the node `keyframe_selector`.
 
 Another package adds a selector with an entry point of the group `kc_vla.keyframe_selectors` that names a
 `SelectorKind`.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from kc_vla.core.choice import LaunchChoice
-from kc_vla.core.options import OptionError, known_options, option, read_options
+from kc_vla.core.options import option
 from kc_vla.core.tables import OpenTable, TableError
 from kc_vla.keyframes.scoring import SelectorBackend, SourceError
 
@@ -59,6 +59,7 @@ SELECTORS: OpenTable[SelectorKind[Any]] = OpenTable(
         "rules": f"{_ROWS}:RULES",
         "events": f"{_ROWS}:EVENTS",
     },
+    refusal=SourceError,
 )
 
 
@@ -86,33 +87,20 @@ def needs_state(name: str) -> bool:
         return False
 
 
-def selector_options(name: str, given: Mapping[str, Any] = _NOTHING, shared: Mapping[str, Any] = _NOTHING) -> Any:
-    """Return the options of a selector.
-
-    Args:
-        name: of its row.
-        given: the values of options by their names; they replace the shared ones.
-        shared: values of which a selector takes those that are options of its own.
-
-    Raises:
-        SourceError: There is no such selector, its package cannot be loaded, or it cannot have these options.
-    """
-    try:
-        kind = SELECTORS.get(name).options
-        return read_options(kind, {**known_options(kind, shared), **given}, f"keyframe selector '{name}'")
-    except (TableError, OptionError) as error:
-        raise SourceError(str(error)) from error
-
-
 def open_selector(
     name: str, given: Mapping[str, Any] = _NOTHING, shared: Mapping[str, Any] = _NOTHING
 ) -> SelectorBackend:
-    """Return the selector of that name; its options are as in `selector_options`.
+    """Return the selector of that name.
+
+    Args:
+        name: name of its row.
+        given: values of options by their names; they replace the shared ones.
+        shared: values of which the selector takes those that are options of its own.
 
     Raises:
         SourceError: There is none, its package cannot be loaded, or it cannot be used with these options.
     """
-    options = selector_options(name, given, shared)
+    options = SELECTORS.options_of(name, given, shared)
     try:
         return SELECTORS.get(name).make(options)
     except ImportError as error:

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 WINDOW_FRAMES = 5
-"""Quiet frames that commit a candidate: the paper's validation window."""
+"""Debounce window, frames, after which a candidate is confirmed: the paper's validation window."""
 FARTHEST_BACK = 30
-"""Frames from the last hit back to the one that is kept, at most: its pictures must still be there."""
+"""Frames from the last hit back to the one that is kept, at most: its images must still be there."""
 
 
 class Decision(IntEnum):
@@ -69,7 +69,7 @@ class GreedySmoother:
         return self._candidate
 
     def settle(self) -> Candidate | None:
-        """Commit the candidate at once, if there is one: what comes now is of another keyframe."""
+        """Confirm the candidate without waiting, if there is one: what comes now is of another keyframe."""
         return None if self._candidate is None else self._commit(self._candidate)
 
     def update(self, frame: int, score: float) -> tuple[Decision, Candidate] | None:

@@ -8,14 +8,12 @@ from typing import Any
 from launch import LaunchContext, LaunchDescriptionEntity
 from launch.actions import LogInfo, OpaqueFunction, SetLaunchConfiguration
 from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
-from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.arm.kinds import ARMS, choose_arm
 from kc_vla.core.options import parse_options
 from kc_vla.core.rig import load_rig
-from kc_vla.core.robot_interface import RobotInterface
 from kc_vla.core.robot_model import PIPER, ROS, SIMULATED
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.launching.arguments import Argument, chosen, is_on
@@ -25,9 +23,11 @@ from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
     emulated_bus,
+    launch_file,
     memories,
     memory_arguments,
     node,
+    output_argument,
     replayed_bag_argument,
     state_folder,
     text,
@@ -37,10 +37,8 @@ from kc_vla.launching.graph import (
 )
 from kc_vla.launching.kinds import (
     AnyText,
-    CanInterface,
+    CanInterfaceName,
     Checked,
-    ExistingPath,
-    NewPath,
     NotEmpty,
     Number,
     OneOf,
@@ -55,8 +53,9 @@ from kc_vla.launching.policies import (
     policy_model_arguments,
     policy_server,
     policy_server_arguments,
+    script_argument,
+    selector_argument,
     socket_argument,
-    source_argument,
     takeover_argument,
 )
 from kc_vla.launching.robot import robot_arguments
@@ -90,7 +89,7 @@ def check(context: LaunchContext) -> None:
             find_task(chosen(context, "task"))
         except UnknownTaskError as error:
             raise RuntimeError(f"{error}, or say with instruction:= what the task of that name is") from error
-    wanted = {"can": can} if kind == "piper" else {}
+    wanted = {"can": can} if kind == PIPER else {}
     wanted |= {"leader": leader} if _is_led(context) and "/" not in leader else {}
     for argument, interface in wanted.items():
         if not _exists(interface):
@@ -98,8 +97,6 @@ def check(context: LaunchContext) -> None:
                 f"{argument}:={interface}: there is no such CAN interface: plug it in, then "
                 f"'kc-vla setup can {interface} --do'; `kc-vla doctor` shows those that there are"
             )
-    if kind == ROS:
-        _interface(context)
     if kind == EMULATED and chosen(context, "driver"):
         raise RuntimeError("driver: an emulated arm has no options: leave it out, or name the driver with arm:=")
     if kind != EMULATED:
@@ -133,17 +130,6 @@ def _kind(context: LaunchContext) -> str:
     return rig.driver.type if rig.driver.type != PIPER or _exists(chosen(context, "can")) else EMULATED
 
 
-def _interface(context: LaunchContext) -> RobotInterface:
-    """How a driver of others moves the arm."""
-    rig = load_rig(chosen(context, "robot"))
-    if rig.interface is None:
-        raise RuntimeError(
-            f"arm:=ros: the robot '{rig.name}' does not say how others' drivers move it: name one whose file has "
-            "driver: {type: ros, ...}, see docs/other_robots.md"
-        )
-    return rig.interface
-
-
 def _is_led(context: LaunchContext) -> bool:
     """Whether a second arm leads, from the first frame or where it takes over."""
     return "leader" in (chosen(context, name) for name in ("policy", "takeover"))
@@ -168,7 +154,7 @@ def cameras(context: LaunchContext) -> list[Node]:
 
 
 def told_transforms(context: LaunchContext) -> list[Any]:
-    """Start what tells where links and cameras are; of the links where no driver of others does."""
+    """Start the node that publishes where links and cameras are; of the links, where no third-party driver does."""
     rig, file = (chosen(context, name) for name in ("robot", "cameras"))
     driven = _kind(context) == ROS
     return transforms(context, hand_eye_files(Path(file).expanduser(), load_rig(rig)), driven=driven)
@@ -182,7 +168,7 @@ def arm(context: LaunchContext) -> list[Any]:
     if asked == AUTO and kind == EMULATED:
         message = f"NO ARM: there is no CAN interface '{can}', so an EMULATED Piper moves instead of a real one"
         actions.append(LogInfo(msg=message))
-    elif kind == "ros":
+    elif kind == ROS:
         # The driver's own joint states are often there: ours have other names, units and order.
         actions.append(SetRemap("joint_states", "kc_vla/joint_states"))
     channel, bus = can, "socketcan"
@@ -190,17 +176,17 @@ def arm(context: LaunchContext) -> list[Any]:
     if kind == EMULATED:
         channel, bus = emulated_bus(namespace_of(context)), "kc_vla_socket"
         waits = {"bus_timeout": EMULATED_S}
-        emulator = {"path": channel, **texts(fault="fault", rig="robot")}
+        emulator = {"path": channel, **texts(fault="fault", robot="robot")}
         actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
     controller: dict[str, Any] = {"arm": PIPER, "channel": channel, "bus": bus}
     if kind not in (PIPER, EMULATED):
         controller = {"arm": kind}
-    controller |= waits | texts(rig="robot", driver="driver")
+    controller |= waits | texts(robot="robot", driver="driver")
     leader = chosen(context, "leader")
     if _is_led(context):
         kind_of_bus = "kc_vla_socket" if "/" in leader else "socketcan"
-        actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(rig="robot")}, **AGAIN))
-    of_stop = ("arm", "channel", "bus", "rig", "driver")
+        actions.append(node("leader_arm", {"channel": leader, "bus": kind_of_bus, **texts(robot="robot")}, **AGAIN))
+    of_stop = ("arm", "channel", "bus", "robot", "driver")
     stopped = {name: value for name, value in controller.items() if name in of_stop}
     actions.append(node("stop_relay", stopped, **AGAIN))
     actions.append(node("arm_controller", controller, files=execution(context), sigterm_timeout=PARK_S, **AGAIN))
@@ -214,8 +200,9 @@ def looking_on(context: LaunchContext) -> list[Node]:
 
 def session(context: LaunchContext) -> list[Node]:
     """Start what begins and ends the episode; with a recorder, not before that hears."""
-    given = {"duration": LaunchConfiguration("duration"), **texts(task="task", instruction="instruction", rig="robot")}
-    return [node("robot_session", {**given, "recorded": is_on(context, "record")}, on_exit=end_with)]
+    given = texts(task="task", instruction="instruction", robot="robot")
+    others = {"duration": LaunchConfiguration("duration"), "recorded": is_on(context, "record")}
+    return [node("robot_session", {**given, **others}, on_exit=end_with)]
 
 
 def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEntity]:
@@ -226,9 +213,6 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         description: of the argument `robot`.
     """
     argument = LaunchConfiguration
-
-    def file(*parts: str) -> PathJoinSubstitution:
-        return PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", *parts])
 
     return [
         Argument(
@@ -245,11 +229,11 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
             description="options of the driver that replace those of the robot file, as '{address: 192.168.1.5}'",
         ),
         *robot_arguments(robot, description),
-        Argument("can", CanInterface(), default_value="can0", description="CAN interface, up at 1 Mbit/s"),
+        Argument("can", CanInterfaceName(), default_value="can0", description="CAN interface, up at 1 Mbit/s"),
         Argument(
             "cameras",
             NotEmpty(),
-            default_value=file("desk", "cameras.yaml"),
+            default_value=launch_file("desk", "cameras.yaml"),
             description="YAML file with the source of each view: a device, a video, a folder of images, a topic",
         ),
         Argument(
@@ -269,24 +253,19 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         *policy_model_arguments(),
         *policy_server_arguments(),
         socket_argument(),
-        Argument(
-            "script",
-            ExistingPath("file", needed=True),
-            default_value=file("params", "piper_script.yaml"),
-            description="poses for policy:=scripted",
-        ),
+        script_argument(),
         Argument(
             "leader",
-            CanInterface(path=True),
+            CanInterfaceName(path=True),
             default_value="can1",
             description="CAN interface of the arm led by hand",
         ),
         replayed_bag_argument(),
-        source_argument("piper"),
+        *selector_argument("piper"),
         *model_arguments(),
         Argument("duration", Number(0), default_value="0.0", description="s of the episode; 0.0: until Ctrl-C"),
         Argument("record", Switch(), default_value="false", description="true: an MCAP bag of the episode"),
-        Argument("output", NewPath("folder"), default_value="runs", description="folder for bags"),
+        output_argument("bags"),
         Argument(
             "fault", Checked(check_fault), default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"
         ),
@@ -302,11 +281,11 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         OpaqueFunction(function=arm),
         OpaqueFunction(function=cameras),
         selector(),
-        node("keyframe_buffer", {"state_folder": state_folder(), **texts(rig="robot")}, **AGAIN),
+        node("keyframe_buffer", {"state_folder": state_folder(), **texts(robot="robot")}, **AGAIN),
         policy_server(("takeover", "script", "bag", "socket"), backend=text(argument("policy"))),
         node(
             "recorder",
-            texts(output_folder="output", rig="robot"),
+            texts(output_folder="output", robot="robot"),
             condition=IfCondition(argument("record")),
             sigterm_timeout=CLOSE_S,
             **AGAIN,

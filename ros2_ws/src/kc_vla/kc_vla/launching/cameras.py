@@ -21,10 +21,10 @@ class CamerasError(StackError):
 
 
 def cameras_of(file: Path, rig: Rig) -> dict[str, dict[str, Any]]:
-    """Return the parameters of the node of each camera by its view, in the order of the rig.
+    """Return the parameters of the node of each camera by its view, in the order of the robot file.
 
     Raises:
-        CamerasError: the file cannot be read, or does not name the views of the rig, each with its parameters.
+        CamerasError: the file cannot be read, or does not name the views of the robot, each with its parameters.
     """
     views, told = " and ".join(rig.views), _told(file, rig)
     if set(told) != set(rig.views):

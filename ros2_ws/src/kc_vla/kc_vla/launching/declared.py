@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 SIMULATED = {"maniskill_bridge", "household", "home_page", "home_session"}
 """The nodes of the package kc_vla_sim, which may not be there."""
@@ -20,9 +21,21 @@ def node_names() -> set[str]:
     return here | SIMULATED
 
 
+class Declared(NamedTuple):
+    """The parameters of a node.
+
+    Attributes:
+        names: their names.
+        former: names that are read for one more version, each with the name of today.
+    """
+
+    names: frozenset[str]
+    former: Mapping[str, str]
+
+
 @cache
-def parameters_of_node(name: str) -> frozenset[str] | None:
-    """Return the names of the parameters of a node; None where its package is not installed."""
+def parameters_of_node(name: str) -> Declared | None:
+    """Return the parameters of a node; None where its package is not installed."""
     source = next((file for folder in _folders() if (file := folder / f"{name}.py").is_file()), None)
     if source is None:
         return None
@@ -34,24 +47,32 @@ def parameters_of_node(name: str) -> frozenset[str] | None:
         for line in each.body
         if isinstance(line, ast.Assign) and isinstance(line.value, ast.Name) and _names(line.targets) == ["Parameters"]
     ]
-    found = set(_OF_ROS)
+    found: dict[str, str] = {}
     waiting = [*kinds, _BASE]
     while waiting:
-        bases, names = classes.get(waiting.pop(), ((), ()))
-        found |= set(names)
+        bases, names = classes.get(waiting.pop(), ((), {}))
+        found |= names
         waiting += bases
-    return frozenset(found)
+    return Declared(frozenset(found) | _OF_ROS, {former: name for name, former in found.items() if former})
 
 
 @cache
-def _classes() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the bases and the names of the fields of each class of parameters, by the class's name."""
+def _classes() -> dict[str, tuple[tuple[str, ...], dict[str, str]]]:
+    """Return the bases and the fields of each class of parameters, by the class's name; a field with its former name.
+
+    The former name is empty for a field that always had its name.
+    """
     ros = Path(__file__).parents[1] / "ros"
     files = [file for folder in (ros, *_folders()) for file in sorted(folder.glob("*.py"))]
     return {
         each.name: (
             tuple(base.id for base in each.bases if isinstance(base, ast.Name)),
-            tuple(_names(line.target for line in each.body if isinstance(line, ast.AnnAssign) and line.value)),
+            {
+                name: _former_name(line.value)
+                for line in each.body
+                if isinstance(line, ast.AnnAssign) and line.value
+                for name in _names([line.target])
+            },
         )
         for file in files
         for each in _parsed(file).body
@@ -69,6 +90,13 @@ def _folders() -> tuple[Path, ...]:
 @cache
 def _parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"), str(file))
+
+
+def _former_name(value: ast.expr) -> str:
+    """Return the text `former` of a call of `parameter`; empty where it has none."""
+    keywords = value.keywords if isinstance(value, ast.Call) else []
+    found = next((each.value for each in keywords if each.arg == "former"), None)
+    return str(found.value) if isinstance(found, ast.Constant) else ""
 
 
 def _names(targets: Iterable[ast.expr]) -> list[str]:

@@ -24,7 +24,7 @@ CANNOT_START = 2
 """Exit code of a node that cannot do its work, whatever is tried: see `kc_vla.ros.process.run_node`."""
 
 MOST_DEATHS = 10
-"""Of what moves an arm, after each of which it is started again; then the launch ends, as nobody moves the arm."""
+"""Number of deaths of a node that moves an arm before the launch ends; after each it is started again."""
 KEEPS_POWER = 3
 """Exit code of a controller that ended in order and left its arm with power: see `kc_vla.ros.arm_link`."""
 

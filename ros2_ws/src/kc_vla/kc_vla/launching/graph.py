@@ -9,9 +9,10 @@ from typing import Any
 
 from launch import LaunchContext, Substitution
 from launch.actions import OpaqueFunction
-from launch.substitutions import EnvironmentVariable, LaunchConfiguration
+from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
 
 from kc_vla.core.home import user_name
 from kc_vla.core.namespaces import suffix_of
@@ -79,13 +80,23 @@ def transforms(context: LaunchContext, hand_eye: str = "", driven: bool = False)
     Args:
         context: of the launch.
         hand_eye: files with the cameras' places, as its parameter has them.
-        driven: a driver of others moves the robot.
+        driven: a third-party driver moves the robot.
     """
     wanted = LaunchConfiguration("transforms").perform(context)
     if wanted == "none":
         return []
     links = wanted == "robot" or (wanted == "auto" and not driven)
-    return [node("transforms", {"robot_links": links, "hand_eye": text(hand_eye), **texts(rig="robot")}, **AGAIN)]
+    return [node("transforms", {"robot_links": links, "hand_eye": text(hand_eye), **texts(robot="robot")}, **AGAIN)]
+
+
+def launch_file(*parts: str) -> PathJoinSubstitution:
+    """Return the path of a file in the folder `launch/`, which comes with the stack."""
+    return PathJoinSubstitution([FindPackageShare("kc_vla"), "launch", *parts])
+
+
+def output_argument(content: str) -> Argument:
+    """Return the argument `output:=`, the folder of a graph for its `content`."""
+    return Argument("output", NewPath("folder"), default_value="runs", description=f"folder for {content}")
 
 
 def replayed_bag_argument() -> Argument:
@@ -99,7 +110,7 @@ MEMORIES = {
     "long": ("long_term_memory",),
     "both": ("short_term_memory", "long_term_memory"),
 }
-"""Of each value of `memory:=`, the nodes."""
+"""The nodes of each value of `memory:=`."""
 
 
 def memory_arguments(map_id: str) -> tuple[Argument, ...]:
@@ -132,7 +143,7 @@ def memories() -> OpaqueFunction:
 def _memories(context: LaunchContext) -> list[Node]:
     own = {"long_term_memory": texts(store="memory_store", map_id="map_id")}
     wanted = MEMORIES[LaunchConfiguration("memory").perform(context)]
-    return [node(name, {**texts(rig="robot"), **own.get(name, {})}, **AGAIN) for name in wanted]
+    return [node(name, {**texts(robot="robot"), **own.get(name, {})}, **AGAIN) for name in wanted]
 
 
 def node(

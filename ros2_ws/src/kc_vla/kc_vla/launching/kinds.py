@@ -204,7 +204,7 @@ class ServerAddress(Kind):
 
 
 @dataclass(frozen=True)
-class CanInterface(Kind):
+class CanInterfaceName(Kind):
     """The name of a network interface; of an emulated bus, a path."""
 
     path: bool = False

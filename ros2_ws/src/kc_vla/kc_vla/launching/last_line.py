@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 LONGEST_BYTES = 4096
-"""Of a line, what is kept: a process that never ends its line must not fill the memory of who listens."""
+"""Characters of a line that are kept: a process that never ends its line must not fill the memory of its reader."""
 _NOT_BLANK = re.compile(rb"\S")
 
 

@@ -20,7 +20,7 @@ def namespace_of(context: LaunchContext) -> str:
 
 
 class Suffix(Substitution):
-    """What tells the files of a stack in a namespace from those of others; empty in the root."""
+    """The part of file names that is the namespace's own; empty in the root."""
 
     def describe(self) -> str:
         """Return what it stands for, for people."""

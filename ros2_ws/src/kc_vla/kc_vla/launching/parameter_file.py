@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from kc_vla.core.deprecation import deprecated
 from kc_vla.core.untrusted import parsed_yaml, read_text
 from kc_vla.launching.declared import SIMULATED as SIMULATED
 from kc_vla.launching.declared import node_names as node_names
@@ -66,15 +67,24 @@ def parameters_for(path: Path, node: str, namespace: str, view: str = "") -> dic
     Raises:
         ParameterFileError: it cannot be read.
     """
-    known, found = parameters_of_node(node), dict[str, Any]()
+    declared, found = parameters_of_node(node), dict[str, Any]()
     for key, section in _sections(_read(path)).items():
         if not _matches(key, node, namespace, view):
             continue
         values = dict(_flat(section))
-        if key.rpartition("/")[2] in _ANY:
-            values = {name: value for name, value in values.items() if known is None or _is_known(name, known)}
+        if declared is not None:
+            values = _by_names_of_today(values, node, declared.former)
+            if key.rpartition("/")[2] in _ANY:
+                values = {name: value for name, value in values.items() if _is_known(name, declared.names)}
         found |= values
     return found
+
+
+def _by_names_of_today(values: Mapping[str, Any], node: str, former: Mapping[str, str]) -> dict[str, Any]:
+    """Return values by the names of today, with a line for each former name."""
+    for name in values.keys() & former.keys():
+        deprecated(f"the parameter '{name}' of {node} is called '{former[name]}'")
+    return {former.get(name, name): value for name, value in values.items()}
 
 
 def check_parameter_names(path: Path) -> None:
@@ -83,7 +93,8 @@ def check_parameter_names(path: Path) -> None:
     Raises:
         ParameterFileError: one has not; the line says which is meant.
     """
-    nodes = {name: names for name in node_names() if (names := parameters_of_node(name)) is not None}
+    declared = {name: found for name in node_names() if (found := parameters_of_node(name)) is not None}
+    nodes = {name: found.names | found.former.keys() for name, found in declared.items()}
     anywhere = frozenset[str]().union(*nodes.values())
     for key, section in _sections(_read(path)).items():
         node = key.rpartition("/")[2]

@@ -15,11 +15,12 @@ from kc_vla.core.rig import load_rig
 from kc_vla.inference.models import ModelError, models_in, read_registry
 from kc_vla.keyframes.selectors import SELECTORS
 from kc_vla.launching.arguments import Argument, chosen, read
-from kc_vla.launching.graph import AGAIN, node, texts
+from kc_vla.launching.graph import AGAIN, launch_file, node, texts
 from kc_vla.launching.kinds import AnyText, Checked, ExistingPath, NewPath, OneOf, ServerAddress
 from kc_vla.launching.namespace import Suffix
 from kc_vla.launching.parameters import parameters_of
-from kc_vla.policy.backends import BACKENDS, policy_options
+from kc_vla.launching.renamed import renamed
+from kc_vla.policy.backends import BACKENDS
 from kc_vla.policy.driven.wire import usual_socket
 from kc_vla.policy.model import load_policy
 from kc_vla.policy.options import DIALECTS, TOKEN
@@ -33,7 +34,7 @@ _OF_EVERY_GRAPH = {
     **{"models_folder": "policy_models", "model": "policy_model", "checkpoint": "checkpoint"},
     **{name: name for name in ("server", "dialect", "token", "mapping")},
     "options": "policy_options",
-    "rig": "robot",
+    "robot": "robot",
 }
 """Launch arguments of every graph with a policy, by the parameters of the node `policy_server` that they fill."""
 _PEOPLE = ("leader", "joy")
@@ -48,6 +49,16 @@ def execution(context: LaunchContext) -> list[Substitution]:
     A file, because what a file says of a node by its name wins over any parameter that is given without one.
     """
     return [parameters_of("followed.yaml")] if chosen(context, "policy") in FOLLOWED else []
+
+
+def script_argument() -> Argument:
+    """Return the argument `script:=`, of a graph that can go through the poses of a file."""
+    return Argument(
+        "script",
+        ExistingPath("file", needed=True),
+        default_value=launch_file("params", "piper_script.yaml"),
+        description="poses for policy:=scripted",
+    )
 
 
 def socket_argument() -> Argument:
@@ -118,10 +129,11 @@ def policy_server(arguments: tuple[str, ...] = (), **parameters: object) -> Node
     return node("policy_server", {**given, **parameters}, **AGAIN)
 
 
-def source_argument(graph: str) -> Argument:
-    """Return the argument `source:=`, of a graph in `kc_vla.core.choice.GRAPHS`."""
-    meanings = {AUTO: "events for a learned policy that was taught with them, or else learned"}
-    return _choice("source", "what selects the keyframes", AUTO, meanings | offered(SELECTORS, graph))
+def selector_argument(graph: str) -> tuple[Argument, Argument]:
+    """Return the argument `selector:=` of a graph in `kc_vla.core.choice.GRAPHS`, and `source:=`, its former name."""
+    meanings = {AUTO: "events for a learned policy that was trained with them, or else learned"}
+    chosen_by = "what selects the keyframes"
+    return renamed("source", _choice("selector", chosen_by, AUTO, meanings | offered(SELECTORS, graph)))
 
 
 def policy_argument(graph: str, default: str, also: Mapping[str, str] = types.MappingProxyType({})) -> Argument:
@@ -169,7 +181,7 @@ def check_policy(context: LaunchContext) -> None:
     given = context.launch_configurations
     policy, server = given["policy"], given["server"]
     if policy in BACKENDS.names():
-        policy_options(policy, options_in(given["policy_options"], "policy_options:="))
+        BACKENDS.options_of(policy, options_in(given["policy_options"], "policy_options:="))
     if given.get("takeover", "none") != "none" and policy in _PEOPLE:
         raise RuntimeError(
             f"takeover:={given['takeover']}: with policy:={policy} a person drives already: leave it out"

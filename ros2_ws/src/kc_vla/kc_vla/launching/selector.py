@@ -8,7 +8,7 @@ from launch_ros.actions import Node
 from kc_vla.core.options import options_in
 from kc_vla.inference.models import ModelError, find_model, models_in
 from kc_vla.keyframes.model import KIND
-from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR, fitting_selector, selector_options
+from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR, SELECTORS, fitting_selector
 from kc_vla.launching.arguments import Argument
 from kc_vla.launching.graph import AGAIN, node, text, texts
 from kc_vla.launching.kinds import AnyText, Checked
@@ -23,7 +23,7 @@ def model_arguments() -> tuple[Argument, ...]:
             "models",
             Checked(check_registry, empty=True),
             default_value="",
-            description="folder with a registry of models, for source:=learned or events; empty: the models shipped",
+            description="folder with a registry of models, for selector:=learned or events; empty: the models shipped",
         ),
         Argument(
             "model",
@@ -41,7 +41,7 @@ def model_arguments() -> tuple[Argument, ...]:
     )
 
 
-class SelectorModel(Substitution):
+class ModelOfSelector(Substitution):
     """Name of the selector's model, by the arguments `model`, `models` and, in a graph that has it, `policy`."""
 
     def describe(self) -> str:
@@ -54,8 +54,8 @@ class SelectorModel(Substitution):
         return fitting_selector(given.get("policy", ""), given["model"], given["models"])
 
 
-class KeyframeSource(Substitution):
-    """What selects the keyframes, by the arguments `source`, `policy`, `policy_models` and `policy_model`."""
+class ChosenSelector(Substitution):
+    """What selects the keyframes, by the arguments `selector`, `policy`, `policy_models` and `policy_model`."""
 
     def describe(self) -> str:
         """Return what it stands for, for people."""
@@ -64,15 +64,15 @@ class KeyframeSource(Substitution):
     def perform(self, context: LaunchContext) -> str:
         """Return the name."""
         given = context.launch_configurations
-        source: str = given["source"]
-        if source != AUTO:
-            return source
+        named: str = given["selector"]
+        if named != AUTO:
+            return named
         if given.get("policy") != "learned":
             return "learned"
         try:
             return load_policy(models_in(given["policy_models"]), given["policy_model"]).source
         except ModelError:
-            return "learned"  # what is wrong is told by who runs it: the policy server
+            return "learned"  # the policy server, which runs it, reports what is wrong
 
 
 def check_selector(context: LaunchContext) -> None:
@@ -82,15 +82,15 @@ def check_selector(context: LaunchContext) -> None:
         SourceError: it cannot have them, or its package cannot be loaded.
         ModelError: the model is not there.
     """
-    name = KeyframeSource().perform(context)
-    selector_options(name, options_in(context.launch_configurations["selector_options"], "selector_options:="))
+    name = ChosenSelector().perform(context)
+    SELECTORS.options_of(name, options_in(context.launch_configurations["selector_options"], "selector_options:="))
     if name == "learned":
-        find_model(models_in(context.launch_configurations["models"]), SelectorModel().perform(context), KIND)
+        find_model(models_in(context.launch_configurations["models"]), ModelOfSelector().perform(context), KIND)
 
 
 def selector() -> Node:
     """Return the keyframe selector, by the launch arguments of selector, robot and policy."""
-    given = texts(models_folder="models", options="selector_options", rig="robot")
+    given = texts(models_folder="models", options="selector_options", robot="robot")
     return node(
-        "keyframe_selector", {**given, "source": text(KeyframeSource()), "model": text(SelectorModel())}, **AGAIN
+        "keyframe_selector", {**given, "selector": text(ChosenSelector()), "model": text(ModelOfSelector())}, **AGAIN
     )

@@ -1,4 +1,4 @@
-"""What the live page shows now: told by a node, asked by the threads of a server, for each client what is new to it."""
+"""The content of the live page: a node writes it, and the threads of a server read what is new to each client."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ClientState:
 
     Attributes:
         episode: number of the episode that its series are of.
-        parts: of each part, the number of what it was told.
+        parts: number of the latest version of each part.
         rows: of each series, the number of the last row.
         pictures: of each view, the number of the last image.
     """
@@ -34,7 +34,7 @@ class ClientState:
 
 
 class LiveBoard:
-    """Parts that are told anew as a whole, and series that grow in an episode. Safe for any threads."""
+    """Parts that are replaced as a whole, and series that grow in an episode. It is thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

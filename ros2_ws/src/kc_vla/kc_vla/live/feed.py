@@ -22,7 +22,7 @@ MOST_PAGES = 16
 PATIENCE_S = 10.0
 """For a page to draw a message; it may come again."""
 _QUIET_S = 1.0
-"""So often a page hears something, if only that there is nothing new: whoever has left is noticed."""
+"""Time between two messages to a page, s, if only that there is nothing new: so a client that left is noticed."""
 
 
 class Feed:
@@ -45,7 +45,7 @@ class Feed:
             views: of the robot, in order.
             rate: messages a second that a page gets at most, 1/s.
             on_watched: called, by the server's thread, when `watched` changes; returns at once.
-            on_look: called before a page is told what is new, by any thread: tells the board what has come.
+            on_look: called before a page gets what is new, by any thread: it writes to the board what has come.
             patience_s: for a page to draw a message, s.
         """
         self._board, self._pictures, self._views = board, pictures, tuple(views)

@@ -1,4 +1,4 @@
-"""Topics of a running graph for Foxglove and Lichtblick: as ROS has them, over one port, to whoever asks for them.
+"""Topics of a running graph for Foxglove and Lichtblick: as ROS has them, over one port, to any client.
 
 The SDK of Foxglove serves; it keeps for each client what that has not taken yet, up to a number of messages, and drops
 the oldest. Nothing can be sent by this way: no parameter, no service, no message of a client's is taken.
@@ -21,7 +21,7 @@ from kc_vla.web.access import HERE
 from kc_vla.web.serving import ListenError, listening
 
 _BACKLOG = 128
-"""Messages that wait for a client: pictures of a second or two, so that a slow one costs tens of megabytes, no more."""
+"""Messages that wait for a client: images of a second or two, so that a slow one costs tens of megabytes, no more."""
 _KEPT = 100
 """Messages that are kept of a topic with a state: the last one of each publisher."""
 
@@ -40,7 +40,7 @@ class FoxgloveServer(ServerListener):
             host: address of this machine.
             port: 0 for any free one.
             origins: of the pages that may look on, beside those that this machine serves.
-            changed: called from another thread when `wanted` has changed, or somebody new wants a topic.
+            changed: called from another thread when `wanted` has changed, or a new client wants a topic.
 
         Raises:
             ListenError: it cannot listen there.

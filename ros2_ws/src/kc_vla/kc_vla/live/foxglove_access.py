@@ -1,6 +1,6 @@
 """The way in to the server of Foxglove's SDK, which lets everybody in: handshakes are looked at before it gets them.
 
-A page of somebody else in the same browser must not look on, as at the live page. The server itself listens at an
+A third-party page in the same browser must not look on, as at the live page. The server itself listens at an
 address of this machine alone that is drawn anew each time, so that a page cannot guess it.
 """
 

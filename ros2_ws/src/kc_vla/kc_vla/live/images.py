@@ -1,4 +1,4 @@
-"""The newest image of each view as a small JPEG: made when somebody asks for it, and once for all who ask."""
+"""The newest image of each view as a small JPEG: made when a client asks for it, and once for all clients."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class LiveImages:
         self._made[view] = next(self._numbers), made, time.monotonic()
 
     def clear(self) -> None:
-        """Forget the images because nobody looks any more: they would be old when somebody does."""
+        """Forget the images because no client looks any more: they would be old for the next one."""
         with self._lock:
             makes = dict(self._makes)
         for view, make in makes.items():

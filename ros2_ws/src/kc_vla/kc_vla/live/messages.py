@@ -1,4 +1,4 @@
-"""What the live page is told of each message: rows and parts as JSON, of bounded size."""
+"""The rows and parts of the live page that each message becomes, as JSON of bounded size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live page's server: a page, what is new to it through a WebSocket, and a stop for whoever has the token."""
+"""The live page's server: a page, what is new to it through a WebSocket, and a stop for clients with the token."""
 
 from __future__ import annotations
 

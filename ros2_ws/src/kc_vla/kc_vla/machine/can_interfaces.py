@@ -21,7 +21,7 @@ Ask = Callable[[Sequence[str]], str]
 
 @dataclass(frozen=True)
 class CanDetails:
-    """What `ip` tells of an interface; None where it does not tell.
+    """The report of `ip` on an interface; None for each value that it does not report.
 
     Attributes:
         kind: "can" for an adapter, "vcan" or "vxcan" for none.
@@ -43,7 +43,7 @@ class CanInterface:
     Attributes:
         name: e.g. "can0".
         up: whether it is.
-        queue: frames that wait for the bus at most (txqueuelen); None where it is not told.
+        queue: frames that wait for the bus at most (txqueuelen); None where it is not known.
         usb: the adapter, where it is on USB.
         details: what `ip` tells.
     """

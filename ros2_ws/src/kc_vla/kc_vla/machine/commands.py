@@ -25,7 +25,7 @@ def answer_of(words: Sequence[str], seconds: float = 5.0, given: str | None = No
         given: to its standard input; None: nothing.
 
     Raises:
-        CommandError: it is not there, takes longer, or ends with an error, which is told in one line.
+        CommandError: it is not there, takes longer, or ends with an error, which the text has in one line.
     """
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""All looks at the machine, in the order in which they are told."""
+"""All checks of the machine, in the order of the report."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from kc_vla.core.home import cache_home
 from kc_vla.inference.models import REGISTRY, ModelError, read_registry, shipped_models
 from kc_vla.machine import compute, devices, middleware, system
-from kc_vla.machine.arm_drivers import look_at_arms
 from kc_vla.machine.finding import Finding, Level
 from kc_vla.machine.isolated_checks import Look, look_apart
+from kc_vla.machine.open_tables import TABLES, look_at_table
 
 PATIENCE_S = 30.0
 """For all looks together: they are made at once, and on a busy machine ONNX Runtime alone takes seconds to load."""
@@ -51,7 +52,7 @@ def looks(patient: Patient) -> dict[str, Look]:
         "middleware": lambda: middleware.look_at_middleware(environment),
         "shared memory": lambda: middleware.look_at_shared_memory(root),
         "CAN": lambda: devices.look_at_can(root),
-        "arm drivers": look_at_arms,
+        **{name: partial(look_at_table, name) for name in TABLES},
         "cameras": lambda: devices.look_at_cameras(root),
         "GPU": lambda: compute.look_at_gpu(root),
         "ONNX Runtime": lambda: compute.look_at_onnx_runtime(compute.nvidia_gpus(root) > 0, _some_model()),

@@ -31,9 +31,9 @@ def look_apart(looks: Mapping[str, Look], seconds: float) -> list[Finding]:
     """Do all looks at once and return what they found, in their order.
 
     Args:
-        looks: by the name that is told where one of them fails; their own processes run them, so that whatever they
+        looks: checks by name, which the report has where one fails; their own processes run them, so that whatever they
             change in the process (priorities, locks, libraries) is gone afterwards.
-        seconds: for all together. A look that takes longer is ended, with what it started, and told as a warning.
+        seconds: for all together. A check that takes longer is ended, with what it started, and reported as a warning.
     """
     looking = [_begin(name, look) for name, look in looks.items()]
     try:

@@ -20,7 +20,7 @@ _NEEDED = ("rclpy", "kc_vla_msgs", "tf2_msgs")
 _FAST_DDS = "rmw_fastrtps_cpp"
 _PROFILE_NAMES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
 _LEAST_SEGMENT = 8 << 20
-"""Several pictures of 640x480, in bytes: launch/params/fastdds.xml."""
+"""Several images of 640x480, in bytes: launch/params/fastdds.xml."""
 _MOST_DOMAIN, _MOST_EASY_DOMAIN = 232, 101
 _LEAST_SHARED, _LITTLE_SHARED = 64 << 20, 512 << 20
 """Free bytes of shared memory for a few processes of 18 MB each, and for a whole graph with its viewers."""

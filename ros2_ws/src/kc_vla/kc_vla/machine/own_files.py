@@ -31,7 +31,7 @@ def writing_ours(path: Path, body: str, replace: bool = False) -> SetupPlan:
     Args:
         path: of the file.
         body: lines of it, without the mark.
-        replace: take the place of a file that others wrote or changed; what is lost with it is told.
+        replace: take the place of a file that others wrote or changed; what is lost with it is logged.
 
     Raises:
         SetupError: others wrote or changed it, or it cannot be read.

@@ -1,4 +1,4 @@
-"""What is to be done to the machine, as the lines of a shell: told first, done only when a person agrees."""
+"""The steps of a change to the machine, as lines of a shell: shown first, done only when a person agrees."""
 
 from __future__ import annotations
 

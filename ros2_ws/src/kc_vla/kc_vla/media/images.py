@@ -19,7 +19,7 @@ from PIL import Image
 MOST_SIDE, MOST_PIXELS = 16384, 1 << 26
 """px: more than any camera has, and no more than a machine can hold."""
 _MOST_COMPRESSED = 1 << 26
-"""Bytes of a compressed picture."""
+"""Bytes of a compressed image."""
 _JPEG, _PNG = b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"
 _MARKER = re.compile(rb"\xff+([^\x00\xff])", re.DOTALL)
 """Pattern of a JPEG marker; a 0 behind 255 is a byte of the image."""
@@ -32,7 +32,7 @@ _8_BIT_MODES = frozenset({"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMY
 """Pillow's names of what has 8 bits a sample, or fewer."""
 _AS_STORED = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
 _SMALLEST_MOSAIC = 4
-"""px: of a smaller one no pixel has all its neighbours."""
+"""px: of a smaller one no pixel has all its neighbors."""
 
 
 class ImageError(ValueError):

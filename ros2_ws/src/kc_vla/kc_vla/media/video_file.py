@@ -54,7 +54,7 @@ def opened_video(path: Path) -> Iterator[tuple[Any, Any, Callable[[Any], NDArray
 
 
 Matrix = tuple[int, int, int, int]
-"""How a stored picture lies when it is shown, as in an MP4 file: a, b, c, d of x' = a x + c y, y' = b x + d y."""
+"""How a stored image lies when it is shown, as in an MP4 file: a, b, c, d of x' = a x + c y, y' = b x + d y."""
 AS_STORED: Matrix = (1, 0, 0, 1)
 
 

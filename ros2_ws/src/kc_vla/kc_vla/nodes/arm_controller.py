@@ -68,7 +68,7 @@ class ArmControllerNode(StackNode):
         self.subscribe(Driver, topics.DRIVER, self._on_driver, qos.EVENT_LOG)
         try:
             folder = values.stop_folder()
-            rig = load_rig(values.rig)
+            rig = load_rig(values.robot)
         except (StackError, ValueError, LatchError) as error:
             raise StartError(str(error)) from error
         self._base_frame = rig.base_frame

@@ -44,7 +44,7 @@ HEARD = (
     topics.POLICY_CHUNK,
     topics.ARM_COMMAND,
 )
-"""Said once, from the first frame on, as pictures are: an episode does not begin before all who listen would hear."""
+"""Said once, from the first frame on, as images are: an episode does not begin before all who listen would hear."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class EpisodeRunnerNode(StackNode):
         self._busy = values.task != NO_TASK
         self._episodes = list(planned(values.task, values.seed, values.episodes)) if self._busy else []
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
-        self._links = Links(self, (*map(topics.image_topic, values.robot().views), *HEARD))
+        self._links = Links(self, (*map(topics.image_topic, values.loaded_robot().views), *HEARD))
         self._narrator = ConsoleLogger(self)
         self._table = RunTableLog(self._output, len(self._episodes), self._narrator.say)
         self._runs = EpisodeRuns(self, self._narrator, values.startup_timeout, values.episode_timeout)

@@ -1,6 +1,6 @@
 """Node `foxglove`: all topics of the running graph for Foxglove and Lichtblick, to look at and nothing else.
 
-A topic is listened to while a client wants it; images go on at a rate that is bounded. Nothing that is told waits for
+A topic is listened to while a client wants it; images go on at a rate that is bounded. No publisher waits for
 this node, and its process takes what time the others leave.
 """
 

@@ -54,7 +54,7 @@ class KeyframeBufferNode(StackNode):
         self._intake = KeyframeIntake(self._buffer)
         self._gate = FrameGate(self, self.parameters.wait_timeout)
         self._index = self.advertise(KeyframeIndex, topics.KEYFRAME_INDEX, qos.STATUS)
-        robot, tolerance = self.parameters.robot(), self.parameters.sync_tolerance
+        robot, tolerance = self.parameters.loaded_robot(), self.parameters.sync_tolerance
         self._base_frame = robot.base_frame
         self._feed = ObservationFeed(self, robot.views, tolerance, self._on_observation, self._publish_index)
         self.watch_episodes()

@@ -34,16 +34,18 @@ from kc_vla_msgs.msg import KeyframeEvent, KeyframeIndex, KeyframeScore
 class SelectorParameters(RobotParameters):
     """Parameters of the node."""
 
-    source: str = parameter("oracle", f"what scores the frames: {', '.join(SELECTORS.names())}", check=SELECTORS.get)
-    threshold: float = parameter(
-        -1.0, "a score above it makes a candidate; -1: as the source has it", low=-1.0, high=1.0, fixed=False
+    selector: str = parameter(
+        "oracle", f"what scores the frames: {', '.join(SELECTORS.names())}", check=SELECTORS.get, former="source"
     )
-    model: str = parameter(SELECTOR, "of sources `learned` and `events`, a name in the registry of models")
+    threshold: float = parameter(
+        -1.0, "a score above it makes a candidate; -1: as the selector has it", low=-1.0, high=1.0, fixed=False
+    )
+    model: str = parameter(SELECTOR, "of the selectors `learned` and `events`, a name in the registry of models")
     models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
     device: str = parameter("auto", "that the model runs on", choices=DEVICES)
     threads: int = parameter(1, "of the CPU for the model", low=1, high=64)
     options: str = parameter(
-        "", "options of the source that have no parameter here, as those of another package, e.g. '{every: 5}'"
+        "", "options of the selector that have no parameter here, as those of another package, e.g. '{every: 5}'"
     )
     window_frames: int = parameter(WINDOW_FRAMES, "quiet frames that commit a candidate", low=1, high=1000)
     wait_timeout: float = parameter(3.0, "s that a score may take before that is told", low=0.1, high=60.0)
@@ -65,20 +67,20 @@ class KeyframeSelectorNode(StackNode):
         self._forget()
 
     def start(self) -> None:
-        """Subscribe to what the source needs."""
+        """Subscribe to what the selector needs."""
         values = self.parameters
         try:
             given = options_in(values.options, "parameter 'options'")
-            source = open_selector(values.source, given, without_defaults(values))
-            views = views_for(source, values.robot().views)
+            backend = open_selector(values.selector, given, without_defaults(values))
+            views = views_for(backend, values.loaded_robot().views)
         except (SourceError, OptionError) as error:
             raise StartError(str(error)) from error
-        self._runs_on = source.runs_on
-        self._selector = LiveSelector(source, values.window_frames)
-        inline = SELECTORS.get(values.source).inline
-        self._work = runner(self, inline, f"source '{values.source}'", WAITING_FRAMES, refusals=(ValueError,))
+        self._runs_on = backend.runs_on
+        self._selector = LiveSelector(backend, values.window_frames)
+        inline = SELECTORS.get(values.selector).inline
+        self._work = runner(self, inline, f"selector '{values.selector}'", WAITING_FRAMES, refusals=(ValueError,))
         self._view = views[0]
-        beside = dict.fromkeys((*views[1:], *(need for need in source.needs if need not in views)))
+        beside = dict.fromkeys((*views[1:], *(need for need in backend.needs if need not in views)))
         self._streams = Synchronizer(views[0], beside, round(values.sync_tolerance * 1e9), exact=["oracle"])
         self._joining = Joining()
         self._index: Index | None = None
@@ -86,12 +88,12 @@ class KeyframeSelectorNode(StackNode):
         self._changes = self.advertise(KeyframeEvent, topics.KEYFRAME_EVENT, qos.EVENT_LOG)
         self.watch_episodes()
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
-        listen_for_sights(self, views, source.needs, self._on_sample)
+        listen_for_sights(self, views, backend.needs, self._on_sample)
         if not inline:
             self.every(0.5, self._watch)
 
     def stop(self) -> None:
-        """Leave a source that thinks to itself."""
+        """Leave a selector that computes to itself."""
         self._looks = False
         self._work.close()
 
@@ -112,7 +114,7 @@ class KeyframeSelectorNode(StackNode):
         if self._looks and self.episode is not None:
             here = {"episode": self.episode.id, "phase": phase}
         refused = {CANNOT_SELECT: self._refused} if self._refused else {}
-        return {**here, "source": self.parameters.source, "runs on": self._runs_on, **refused}
+        return {**here, "source": self.parameters.selector, "runs on": self._runs_on, **refused}
 
     def _forget(self) -> None:
         """Forget all that is known of an episode."""
@@ -192,7 +194,7 @@ class KeyframeSelectorNode(StackNode):
             self.statistics.drop(topics.image_topic(self._view), frame - self._last.frame_index - 1)
         self._found = found
         self.statistics.add("score", found.seconds)
-        source = self.parameters.source
+        source = self.parameters.selector
         for event in found.events:
             self._changes.publish(event_message(event, episode, self._events, source, header.frame_id))
             self._events += 1
@@ -204,11 +206,13 @@ class KeyframeSelectorNode(StackNode):
             self.problem(found.problem or self._remark)
 
     def _watch(self) -> None:
-        """Say that the source holds everything up."""
+        """Report that the selector holds everything up."""
         timeout = self.parameters.wait_timeout
         if self._work.busy_s > timeout:
             self._is_late = True
-            self.problem(f"source '{self.parameters.source}' has not answered for {timeout:g} s: no frame is scored")
+            self.problem(
+                f"selector '{self.parameters.selector}' has not answered for {timeout:g} s: no frame is scored"
+            )
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ class LeaderParameters(NodeParameters):
 
     channel: str = parameter("can1", "of the leader's CAN bus, never the follower's")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus")
-    rig: str = parameter("piper", "which Piper: a name of robots/, or its YAML file")
+    robot: str = parameter("piper", "which Piper: a name of robots/, or its YAML file", former="rig")
     rate: float = parameter(50.0, "Hz of what is told", low=10.0, high=200.0)
 
 
@@ -43,7 +43,7 @@ class LeaderArmNode(StackNode):
     def start(self) -> None:
         """Begin to listen."""
         try:
-            self._names = load_rig(self.parameters.rig).names
+            self._names = load_rig(self.parameters.robot).names
             self._arm = LeaderArm(self.parameters.channel, self.parameters.bus)
         except (ArmError, RigError) as error:
             raise StartError(str(error)) from error

@@ -31,7 +31,7 @@ class EmulatorParameters(NodeParameters):
     """Parameters of the node."""
 
     path: str = parameter("/tmp/kc_vla_piper", "of the bus: channel of the controller, its bus is kc_vla_socket")
-    rig: str = parameter("piper", "which Piper: a name of robots/, or its YAML file")
+    robot: str = parameter("piper", "which Piper: a name of robots/, or its YAML file", former="rig")
     fault: str = parameter(
         "none",
         "what goes wrong now, e.g. 'loss 0.2' or 'collision 2'; none: all is well",
@@ -56,7 +56,7 @@ class PiperEmulatorNode(StackNode):
         self._view: View | None = None
         self._stays_until: float | None = None
         try:
-            rig = load_rig(self.parameters.rig)
+            rig = load_rig(self.parameters.robot)
             require_piper(rig)
         except (RigError, UnfitArmError) as error:
             raise StartError(str(error)) from error

@@ -39,7 +39,7 @@ _POLL_S = 0.05
 _LATE_NS = 500_000_000
 """A message that comes later than that was sent while this process stood still, or the machine did."""
 _FAREWELL_S = 3.0
-"""How long a node that is told to end, with an episode open, waits for the result: whoever tells it ends as well."""
+"""Time that a node which must end while an episode is open waits for the result: its publisher ends as well."""
 _DEPTH = 100
 """Messages that wait for this node on each topic: more than a policy that acts on the newest would want."""
 
@@ -82,7 +82,7 @@ class RecorderNode(StackNode):
     def start(self) -> None:
         """Listen to everything."""
         folder = Path(self.parameters.output_folder).expanduser().resolve()
-        views = self.parameters.robot().views
+        views = self.parameters.loaded_robot().views
         ours = recorded_topics(views)
         others = named_topics(self.parameters.also)
         try:

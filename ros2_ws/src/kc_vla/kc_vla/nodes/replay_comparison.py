@@ -1,7 +1,7 @@
 """Node `replay_comparison`: lets a bag be played to the live nodes as their cameras, and compares what they make of it.
 
-It takes the place of whoever announces episodes and asks for chunks, at the moments at which they were asked for in the
-recording, and tells the difference at the end.
+It takes the place of the node that announces episodes and requests chunks, at the times of the requests in the
+recording, and reports the difference at the end.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ReplayParameters(NodeParameters):
     bag: str = parameter("", "the bag that is played")
     folder: str = parameter("", "where the comparison is written")
     rate: float = parameter(1.0, "at which it is played; told in the report", low=0.01, high=100.0)
-    source: str = parameter("learned", "of the live keyframes; told in the report")
+    selector: str = parameter("learned", "selector of the live keyframes; the report names it", former="source")
     policy: str = parameter("replay", "backend of the live policy server; none: it is not asked")
     notes: str = parameter("", "what the report should say besides, a line each")
     request_timeout: float = parameter(4.0, "s that the policy may take to answer", low=0.1, high=60.0)
@@ -66,7 +66,7 @@ class ReplayComparisonNode(StackNode):
         status = recorded.status
         notes = tuple(line for line in values.notes.splitlines() if line)
         self._images = topics.image_topic(recorded.views[0])
-        self._replay = LiveReplay(recorded, ReplaySettings(values.rate, values.source, values.policy, notes))
+        self._replay = LiveReplay(recorded, ReplaySettings(values.rate, values.selector, values.policy, notes))
         self._status = EpisodeStatus(
             episode_id=status.episode_id,
             task=status.task,

@@ -30,7 +30,7 @@ from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 
 JUDGED = "as a person judged"
-"""The one stage of an episode that somebody called a success or a failure."""
+"""The one stage of an episode that a person called a success or a failure."""
 _POLL_S = 0.1
 _ACKNOWLEDGED_S = 1.0
 """So long the others may take to hear the end of the episode before this node goes."""
@@ -39,7 +39,7 @@ _NOTICE_NS = 500_000_000
 _OFFERED = {"keyframe_selector": topics.KEYFRAME_SCORE}
 _SERVED = {"keyframe_buffer": topics.GET_KEYFRAMES, "policy_server": topics.PREDICT_CHUNK}
 _SAID_ONCE = (topics.KEYFRAME_SCORE, topics.KEYFRAME_EVENT, topics.POLICY_CHUNK, topics.ARM_COMMAND)
-"""From the first frame on: whoever listens must have been found by then."""
+"""Topics that must have found their subscribers before the first frame."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class SessionParameters(RobotParameters):
 
     instruction: str = parameter("", "what the policy is told; empty: as the task table has it")
     task: str = parameter("counting", "what the keyframes are: a name in the task table, or with an instruction any")
-    rig: str = parameter("piper", "the robot: a name of robots/, or its YAML file")
+    robot: str = parameter("piper", "the robot: a name of robots/, or its YAML file", former="rig")
     frame_rate: float = parameter(
-        0.0, "control steps per second, that of the cameras; 0: as the rig has it", low=0.0, high=200.0
+        0.0, "control steps per second, that of the cameras; 0: as the robot file has it", low=0.0, high=200.0
     )
     duration: float = parameter(0.0, "s after which the episode ends; 0: with the service episode/end", low=0.0)
     recorded: bool = parameter(False, "a recorder belongs to the graph: it is waited for, also where it starts last")
@@ -72,7 +72,7 @@ class RobotSessionNode(StackNode):
             self._instruction = self.parameters.instruction or find_task(self.parameters.task).instruction
         except UnknownTaskError as error:
             raise StartError(f"{error}, or say with instruction:= what the task of that name is") from error
-        rig = self.parameters.robot()
+        rig = self.parameters.loaded_robot()
         self._rate = self.parameters.frame_rate or rig.control_rate
         cameras = {view: f"the {view.replace('_', '-')} camera" for view in rig.views}
         # What must have been heard, not only offered, before the first frame: that frame is a keyframe.

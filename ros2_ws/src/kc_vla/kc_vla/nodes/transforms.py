@@ -1,6 +1,6 @@
 """Node `transforms`: the robot's description, and on /tf and /tf_static where each of its links and its cameras is.
 
-A link whose joint nobody tells of has no transform, and none is told twice: what viewers show is never older than its
+A link whose joint no message names has no transform. None is published twice: what viewers show is never older than its
 stamp.
 """
 
@@ -35,7 +35,7 @@ class TransformsParameters(RobotParameters):
     """Parameters of the node."""
 
     robot_links: bool = parameter(True, "false: the robot's own driver tells of its links, this node of cameras alone")
-    urdf: str = parameter("", "file with the robot's description, in place of that of the rig")
+    urdf: str = parameter("", "file with the robot's description, in place of that of the robot file")
     firmware: str = parameter("", "of an arm with an older zero pose, e.g. S-V1.5-2; empty: the newest")
     hand_eye: str = parameter("", f"files with the cameras' places (kc-vla calibrate hand-eye), '{os.pathsep}' between")
     base: str = parameter("0 0 0 0 0 0 1", "x y z qx qy qz qw of the base frame in 'world', m; ' ': there is no world")
@@ -53,7 +53,7 @@ class TransformsNode(StackNode):
 
     def start(self) -> None:
         """Publish what stands, and begin to listen."""
-        values, rig = self.parameters, self.parameters.robot()
+        values, rig = self.parameters, self.parameters.loaded_robot()
         try:
             text, tree = description_of(rig, Path(values.urdf).expanduser() if values.urdf else None, values.firmware)
             files = [Path(name).expanduser() for name in filter(None, values.hand_eye.split(os.pathsep))]

@@ -1,7 +1,7 @@
 """Node `viewer`: the live page of a running stack in a browser; without a token nobody controls by it.
 
 It only looks on: images, joints and commands are listened to while a page is open and taken when it asks for them,
-what comes with every frame wakes nobody here, nothing that is told waits for this node, and its process takes what time
+what comes with every frame wakes nobody here, no publisher waits for this node, and its process takes what time
 the others leave.
 """
 
@@ -76,7 +76,7 @@ class ViewerNode(StackNode):
     def start(self) -> None:
         """Listen, and serve from a thread."""
         values = self.parameters
-        rig = values.robot()
+        rig = values.loaded_robot()
         self._board = LiveBoard()
         self._board.tell("robot", messages.robot_part(rig, values.arm))
         self._index = KeyframeIndex()
@@ -126,7 +126,7 @@ class ViewerNode(StackNode):
         self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_health, qos.WATCHED)
 
     def _watch(self) -> None:
-        """Listen to all the rest while somebody looks."""
+        """Subscribe to all the rest while a client looks."""
         if self._feed.watched == self._streams.watched:
             return
         if self._feed.watched:

@@ -59,7 +59,7 @@ class ActConfig:
 
     Attributes:
         cameras: what it sees, by LeRobot's names (`observation.images.<camera>`) in their order: height and width, px.
-        state: numbers of the state that it is told; 0: none.
+        state: numbers of the state that is its input; 0: none.
         action: numbers of an action.
         chunk: actions that it gives at once.
         executed: of these, how many LeRobot executes before it asks again.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from kc_vla.core.choice import LaunchChoice
-from kc_vla.core.options import OptionError, read_options
+from kc_vla.core.deprecation import deprecated
 from kc_vla.core.rig import Rig
-from kc_vla.core.tables import OpenTable, TableError
+from kc_vla.core.tables import OpenTable
 from kc_vla.policy.interface import Backend, PolicyError
 
 T = TypeVar("T")
@@ -24,17 +24,23 @@ class PolicyContext:
     """What every policy is made with.
 
     Attributes:
-        rig: the robot.
+        robot: the robot.
         horizon: actions in a chunk.
         listen: `listen(stream, offer)` has `offer` called with what comes on a stream, on the node's thread: "leader"
             with the positions of the leader's joints and gripper, "joy" with the axes and the buttons.
         measured: takes a stage of an answer and how long it took, s; from any thread.
     """
 
-    rig: Rig
+    robot: Rig
     horizon: int
     listen: Callable[[str, Callable[..., None]], None] = lambda stream, offer: None
     measured: Callable[[str, float], None] = lambda stage, seconds: None
+
+    @property
+    def rig(self) -> Rig:
+        """Return the robot by its former name, which is read for one more version."""
+        deprecated("the attribute rig of a PolicyContext is called robot")
+        return self.robot
 
 
 @dataclass(frozen=True)
@@ -68,23 +74,8 @@ BACKENDS: OpenTable[PolicyKind[Any]] = OpenTable(
         "leader": f"{_ROWS}:LEADER",
         "joy": f"{_ROWS}:JOY",
     },
+    refusal=PolicyError,
 )
-
-
-def policy_options(name: str, given: Mapping[str, Any]) -> Any:
-    """Return the options of a policy.
-
-    Args:
-        name: of its row.
-        given: the values of options by their names.
-
-    Raises:
-        PolicyError: There is no such policy, its package cannot be loaded, or it cannot have these options.
-    """
-    try:
-        return read_options(BACKENDS.get(name).options, given, f"policy '{name}'")
-    except (TableError, OptionError) as error:
-        raise PolicyError(str(error)) from error
 
 
 def open_backend(name: str, context: PolicyContext, given: Mapping[str, Any] = types.MappingProxyType({})) -> Backend:
@@ -98,7 +89,7 @@ def open_backend(name: str, context: PolicyContext, given: Mapping[str, Any] = t
     Raises:
         PolicyError: There is none, its package cannot be loaded, or it cannot be used with these options.
     """
-    options = policy_options(name, given)
+    options = BACKENDS.options_of(name, given)
     try:
         return BACKENDS.get(name).make(context, options)
     except ImportError as error:

@@ -49,7 +49,7 @@ class ClosedLoop:
             settings: of the scheduling.
             latency_steps: a chunk is used so long after it was asked for, control steps.
             history: what of the past the policy is given.
-            told: whether the policy is told which actions will have run by then (trained-in real-time chunking).
+            told: whether the policy gets the actions that will have run by then (trained-in real-time chunking).
         """
         self._selector, self._backend, self._state_of = selector, backend, state_of
         self._settings, self._latency_steps = settings, latency_steps

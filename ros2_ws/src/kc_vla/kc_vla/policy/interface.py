@@ -25,7 +25,7 @@ class UnfitPolicyError(PolicyError):
 
 @dataclass(frozen=True, eq=False)
 class Proprioception:
-    """What the robot felt at one moment, whatever its actions are.
+    """The measured state of the robot at one stamp, whatever its actions are.
 
     Attributes:
         pose: (7,) float64, of the tool in the base frame: x, y, z (m), quaternion x, y, z, w.
@@ -44,7 +44,7 @@ class RememberedFrame:
         frame: index of its observation.
         views: what the cameras saw.
         state: (S,) float64, as `PolicyInput.state`.
-        felt: what `state` is made of, for a backend that says it otherwise; None if nobody told.
+        felt: what `state` is made of, for a backend that says it otherwise; None if it is not known.
     """
 
     frame: int

@@ -1,4 +1,4 @@
-"""A learned policy: kept keyframes, what is seen and felt now, and the instruction, to a chunk of actions."""
+"""A learned policy: from keyframes, the current observation and the instruction to a chunk of actions."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def open_learned(context: PolicyContext, options: LearnedOptions) -> LearnedBack
     Raises:
         PolicyError: it is not there, cannot be run here, or is for another robot or other cameras.
     """
-    name, rig = options.model, context.rig
+    name, rig = options.model, context.robot
     model = find_policy(options.models_folder, name)
     if model.robot != rig.name:
         raise PolicyError(

@@ -20,11 +20,11 @@ from kc_vla.policy.interface import PolicyError, PolicyInput, UnfitPolicyError
 from kc_vla.policy.options import LerobotOptions
 
 _SAME_SHAPE = 0.02
-"""How far the shape of a picture may be from the one that was learnt, as a part of it."""
+"""How far the shape of an image may be from the one that the policy was trained on, as a share of it."""
 
 
 class LerobotBackend:
-    """Runs an exported ACT policy. What the task is, it has learned: it is not told the instruction."""
+    """Runs an exported ACT policy. The instruction is no input: the policy has learned one task."""
 
     name = "lerobot"
     needs_keyframes = False
@@ -107,7 +107,7 @@ def open_lerobot(context: PolicyContext, options: LerobotOptions) -> LerobotBack
     if not options.checkpoint:
         raise PolicyError("policy:=lerobot needs checkpoint:=, the folder with a LeRobot policy's config.json")
     folder = policy_folder(Path(options.checkpoint).expanduser())
-    return LerobotBackend(folder, context.rig, context.horizon, options.device, options.threads)
+    return LerobotBackend(folder, context.robot, context.horizon, options.device, options.threads)
 
 
 def _codec(about: ActModelInfo, rig: Rig, folder: Path) -> Codec:
@@ -123,12 +123,12 @@ def _codec(about: ActModelInfo, rig: Rig, folder: Path) -> Codec:
     if fits:
         raise PolicyError(
             f"the policy in {folder} is told no state, and {about.action} numbers can be joint positions or tool "
-            f"deltas of the rig '{rig.name}': only one with a state tells which"
+            f"deltas of the robot '{rig.name}': only one with a state tells which"
         )
     sizes = " or ".join(f"{len(codec.state_names)} and {len(codec.action_names)}" for codec in codecs)
     raise PolicyError(
-        f"the policy in {folder} takes a state of {about.state} numbers and gives actions of {about.action}: the rig "
-        f"'{rig.name}' has {sizes} (joint positions or tool deltas): choose the robot that it was taught on"
+        f"the policy in {folder} takes a state of {about.state} numbers and gives actions of {about.action}: the "
+        f"robot '{rig.name}' has {sizes} (joint positions or tool deltas): choose the robot that it was taught on"
     )
 
 
@@ -140,7 +140,7 @@ def _views(about: ActModelInfo, rig: Rig, folder: Path) -> list[tuple[str, tuple
             named[key] = view
     if missing := [key for key in about.cameras if key not in named]:
         raise PolicyError(
-            f"the policy in {folder} looks at {', '.join(missing)}: the rig '{rig.name}' has no such view, only "
-            f"{', '.join(rig.views)}; name its views in a rig of your own"
+            f"the policy in {folder} looks at {', '.join(missing)}: the robot '{rig.name}' has no such view, only "
+            f"{', '.join(rig.views)}; name its views in a robot file of your own"
         )
     return [(named[key], size) for key, size in about.cameras.items()]

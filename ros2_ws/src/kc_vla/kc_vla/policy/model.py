@@ -12,7 +12,7 @@ from kc_vla.policy.history import KEYFRAMES, History, history_of
 
 KIND = "policy"
 MARKED, EVENTS = CHOSEN = ("marked", "events")
-"""Whose keyframes can be learnt with: what the data have, or what events take for one where nobody has marked any."""
+"""The keyframes that a policy can be trained with: those of the data, or events where nobody has marked any."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class PolicyModel:
         image_size: S, px.
         slots: keyframes that it attends to at most, or tokens that stand for all of them.
         horizon: actions of a chunk.
-        robot: the rig that it moves.
-        action: what that is told.
+        robot: the robot that it moves.
+        action: kind of its actions.
         views: V, that it looks at, in order.
         instructions: that it knows, in the order of its embeddings.
         history: what of the past it is given.

@@ -24,10 +24,10 @@ _LEAST_SPREAD = 1e-3
 
 
 class Space(ABC):
-    """In what terms a policy is told a robot's state and places, and what it says of actions.
+    """The terms of a policy's numbers: state and places of a robot as inputs, and actions as output.
 
     Attributes:
-        action: what the robot is told.
+        action: kind of the commands to the robot.
         names: of the numbers of an action of the robot.
         gaps: numbers of a state, the first ones, whose difference says where a place is; of an action as well.
         turns: numbers of an action after these that turn the tool.

@@ -72,7 +72,7 @@ class Remembering:
         """
         if state.shape != (len(self._codec.state_names),):
             names = ", ".join(self._codec.state_names)
-            raise ValueError(f"a state of {state.size} numbers: the rig '{self._rig.name}' has {names}")
+            raise ValueError(f"a state of {state.size} numbers: the robot '{self._rig.name}' has {names}")
         episode = self._episode
         if episode is None or episode.instruction != instruction:
             episode = self._begin(instruction)

@@ -39,7 +39,7 @@ def _lerobot(context: PolicyContext, options: LerobotOptions) -> Backend:
 def _replay(context: PolicyContext, options: RecordingOptions) -> Backend:
     from kc_vla.policy.replay import open_recording
 
-    return open_recording(options.bag, context.horizon, context.rig)
+    return open_recording(options.bag, context.horizon, context.robot)
 
 
 def _groot(context: PolicyContext, options: GrootOptions) -> Backend:
@@ -57,8 +57,8 @@ def _openpi(context: PolicyContext, options: OpenPiOptions) -> Backend:
 def _scripted(context: PolicyContext, options: ScriptOptions) -> Backend:
     from kc_vla.policy.scripted import ScriptedBackend, load_script
 
-    script = load_script(Path(options.script).expanduser(), context.rig)
-    return ScriptedBackend(script, context.horizon, context.rig)
+    script = load_script(Path(options.script).expanduser(), context.robot)
+    return ScriptedBackend(script, context.horizon, context.robot)
 
 
 def _driven(context: PolicyContext, options: ExternalOptions) -> Backend:
@@ -70,7 +70,7 @@ def _driven(context: PolicyContext, options: ExternalOptions) -> Backend:
 def _leader(context: PolicyContext, options: NoOptions) -> Backend:
     from kc_vla.policy.teleop import LeaderBackend
 
-    backend = LeaderBackend(context.rig)
+    backend = LeaderBackend(context.robot)
     context.listen("leader", backend.offer)
     return backend
 

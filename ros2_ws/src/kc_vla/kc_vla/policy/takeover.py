@@ -1,8 +1,8 @@
 """A person takes over from a running policy by a button, and hands back: who drives, and from where that one goes on.
 
 The button that must be held for anything to move takes over, another one hands back, and nothing else does: where the
-person's device falls silent, the person drives still, and the arm holds. Whoever begins to drive begins where the arm
-is: a chunk of the one before is void (`turn`), and the gripper stays as it was told.
+person's device falls silent, the person drives still, and the arm holds. A person or policy that begins to drive begins
+where the arm is: a chunk of the one before is void (`turn`), and the gripper stays as commanded.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class TakeOver:
             person: who may take over.
             rig: of the robot.
             newest: index of the newest frame.
-            changed: `changed(why)` is called when somebody else drives.
+            changed: `changed(why)` is called when the driver changes.
             settings: which button does what.
             clock: of what is offered, s.
         """
@@ -163,7 +163,7 @@ class TakeOver:
             )
 
     def gave(self, frame: int, action_type: ActionType, actions: NDArray[np.float32]) -> None:
-        """Note the actions (H, D), from `frame` on, of whoever is in control."""
+        """Note the actions (H, D), from `frame` on, of the person or policy in control."""
         self._told = (frame, action_type, actions)
 
     def _change(self, driver: Driver, why: str) -> None:

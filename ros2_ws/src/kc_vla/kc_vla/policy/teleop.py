@@ -39,7 +39,7 @@ _GRIPPED = 0.004
 
 
 class HeldButton:
-    """The button that must be held for anything to move; of a gamepad that was away it must be let go of first."""
+    """The button that must be held for anything to move; of a gamepad that was away it must be released first."""
 
     def __init__(self, number: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin with the button released.
@@ -113,7 +113,7 @@ class LeaderBackend:
     def take(self, share: float | None, held: Callable[[], bool]) -> None:
         """Drive from where the arm is: it moves as the leader is moved from now on, wherever the leader is.
 
-        The gripper stays as it is told, `share` open, 0..1 (None: as it is), until the leader's is moved. While not
+        The gripper stays as commanded, `share` open, 0..1 (None: as it is), until the leader's is moved. While not
         `held()` the arm stands, and then goes on from there.
         """
         self._from_here, self._between, self._at, self._held = True, None, None, held

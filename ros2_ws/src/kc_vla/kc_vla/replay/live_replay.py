@@ -1,4 +1,4 @@
-"""An episode while it is played to live nodes: who must listen, what is asked when, what is told at the end."""
+"""An episode while it is played to live nodes: who must listen, what is asked when, and what the report says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kc_vla.replay.requests import recorded_requests
 
 NO_POLICY = "none"
 _READERS = "readers"
-"""How the player begins what it tells of the readers of a topic."""
+"""Begin of the player's diagnostics on the readers of a topic."""
 
 
 class LiveReplay:

@@ -25,10 +25,10 @@ from kc_vla.policy.takeover import PEOPLE
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 
 FELT = ("/joint_states", "/tool_pose")
-"""What an observation needs beside pictures."""
+"""What an observation needs beside images."""
 AUTO = "auto"
 _PACKED = "/compressed"
-"""End of a topic of compressed pictures; the player publishes them as raw ones."""
+"""End of a topic of compressed images; the player publishes them as raw ones."""
 SCORES = "/keyframes/score"
 _ORACLE = "oracle"
 
@@ -42,7 +42,7 @@ class ReplayPlan:
         topics: of the bag, what the player publishes.
         policy: backend of the policy server, "none" for no policy server.
         moved_by: backend that moved the arm in the recording, whose tempo a selector is to know; empty: none did.
-        rig: of the robot that was recorded, as it was named or as it must have been.
+        robot: robot that was recorded, as a person named it or as it must have been.
         params: name of the file with the parameters of the launch that recorded it.
         notes: one line for each thing that is not as it should be.
     """
@@ -51,43 +51,43 @@ class ReplayPlan:
     topics: tuple[str, ...]
     policy: str
     moved_by: str
-    rig: str
+    robot: str
     params: str
     notes: tuple[str, ...]
 
 
-def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = AUTO) -> ReplayPlan:
+def plan_replay(episode: RecordedEpisode, selector: str, policy: str, robot: str = AUTO) -> ReplayPlan:
     """Plan the replay of an episode.
 
     Args:
         episode: read from its bag.
-        source: of the keyframes; "oracle" takes the scores of the oracle from the bag.
+        selector: name of the keyframe selector; "oracle" takes the scores of the oracle from the bag.
         policy: "replay", "scripted", "none", or "auto" for what the bag can be compared with.
-        rig: of the robot that was recorded, "auto" for the simulated one or the Piper.
+        robot: name or file of the robot that was recorded; "auto": the simulated one or the Piper.
 
     Raises:
         BagReadError: the bag lacks what this needs.
-        RigError: there is no such rig.
+        RigError: there is no such robot.
     """
-    if rig == AUTO:
-        rig = "panda_sim" if episode.status.simulated else "piper"
-    views = load_rig(rig).views
+    if robot == AUTO:
+        robot = "panda_sim" if episode.status.simulated else "piper"
+    views = load_rig(robot).views
     images, *others = (f"/{image_topic(view)}" for view in views)
     observed = (*others, *FELT)
     also = (*(f"/{camera_info_topic(view)}" for view in views), f"/{DETECTIONS}", TF_STATIC)
     known = {topic.removesuffix(_PACKED): topic for topic in sorted(episode.message_counts, reverse=True)}
     if views[0] != episode.views[0]:
         raise BagReadError(
-            f"{episode.bag} is of a robot with the views {', '.join(episode.views)}, the rig '{rig}' has "
+            f"{episode.bag} is of a robot with the views {', '.join(episode.views)}, the robot '{robot}' has "
             f"{', '.join(views)}: name the robot that was recorded with robot:="
         )
     if images not in known or not episode.frames:
         raise BagReadError(f"{episode.bag} holds no images of the episode on {images}: there is nothing to replay")
     require_one(episode.bag, episode.episode_ids, "replay")
     sources = {score.source for score in episode.scores.values()}
-    if source == _ORACLE and sources != {_ORACLE}:
+    if selector == _ORACLE and sources != {_ORACLE}:
         told = ", ".join(sorted(sources)) or "none"
-        raise BagReadError(f"source:=oracle needs the scores of an oracle, those of {episode.bag} are: {told}")
+        raise BagReadError(f"selector:=oracle needs the scores of an oracle, those of {episode.bag} are: {told}")
     notes = list(episode.damages)
     if episode.result is None:
         notes.append("the bag ends before the result of the episode")
@@ -97,10 +97,10 @@ def plan_replay(episode: RecordedEpisode, source: str, policy: str, rig: str = A
     return ReplayPlan(
         episode_id=episode.status.episode_id,
         topics=tuple(known[topic] for topic in (images, *observed, *also) if topic in known)
-        + ((SCORES,) if source == _ORACLE else ()),
+        + ((SCORES,) if selector == _ORACLE else ()),
         policy=chosen,
         moved_by=next(iter(_backends(episode)), ""),
-        rig=rig,
+        robot=robot,
         params="maniskill.yaml" if episode.status.simulated else "piper.yaml",
         notes=(*notes, *([remark] if remark else [])),
     )
@@ -163,7 +163,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the plan of a replay and the folder made for it, as JSON; return 1 after a line that says why not."""
     parser = argparse.ArgumentParser(prog="replay_plan", description=__doc__)
     parser.add_argument("bag", help="bag folder or file of one episode")
-    parser.add_argument("--source", default="learned")
+    parser.add_argument("--selector", "--source", default="learned")
     parser.add_argument("--policy", default="auto")
     parser.add_argument("--robot", default=AUTO)
     parser.add_argument("--output", default="runs", help="folder in which that of the replay is made")
@@ -174,7 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise BagReadError("no bag was given: replay.launch.py bag:=<folder of a recorded episode>/bag")
         bag = _the_bag_in(bag)
         require_finished(bag)
-        plan = plan_replay(RecordedEpisode(bag), arguments.source, arguments.policy, arguments.robot)
+        plan = plan_replay(RecordedEpisode(bag), arguments.selector, arguments.policy, arguments.robot)
         folder = new_folder(Path(arguments.output).expanduser().resolve(), plan.episode_id)
     except (BagError, OutputFolderError, RigError) as error:
         print(error, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What is told of a replay: lines for a person, replay.md with the same, replay.json for a program, and an image."""
+"""The report of a replay: lines for a person, replay.md with the same, replay.json for a program, and an image."""
 
 from __future__ import annotations
 

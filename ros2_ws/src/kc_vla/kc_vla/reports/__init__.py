@@ -1,1 +1,1 @@
-"""What is made of a run: summary, contact sheet, film, table. No ROS."""
+"""What is made of a run: summary, contact sheet, video, table. No ROS."""

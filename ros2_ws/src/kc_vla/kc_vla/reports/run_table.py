@@ -1,4 +1,4 @@
-"""The table of a run: what came of each of its episodes, told in words and written down beside them."""
+"""The table of a run: the outcome of each of its episodes, in words, and written down beside them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from kc_vla.reports.tool_path import Points, ToolPath, spread
 FRAMES = 4
 _VIEW, _GAP, _HEAD, _CAPTION = 420, 10, 44, 26
 _FARTHEST_PX = 10_000.0
-"""From the picture: what is further out is drawn by no line."""
+"""From the image: what is further out is drawn by no line."""
 
 
 def write_tool_path(episode: RecordedEpisode, rig: Rig, path: Path, frame: int | None = None) -> None:

@@ -13,7 +13,7 @@ from kc_vla_msgs.msg import ActionChunk, ArmCommand
 def command_message(
     episode_id: str, step: int, command: ScheduledAction | Hold, stamp: Time, base_frame: str
 ) -> ArmCommand:
-    """Return a command as the arm and the recorder take it; `base_frame` is the rig's."""
+    """Return a command as the arm and the recorder take it; `base_frame` is the robot's."""
     message = ArmCommand(episode_id=episode_id, step=step)
     message.header.stamp, message.header.frame_id = stamp, base_frame
     if isinstance(command, Hold):

@@ -1,4 +1,4 @@
-"""The line to an arm that a driver of others moves: joint states in, positions out, in the arm's own process."""
+"""The line to an arm that a third-party driver moves: joint states in, positions out, in the arm's own process."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class StackNode(LifecycleNode):
 
     def hardware(self) -> str:
         """Return what hardware the diagnostics are about: a device, else the robot, else "none" for a program alone."""
-        return Path(getattr(self.parameters, "rig", "")).stem or "none"
+        return Path(getattr(self.parameters, "robot", "")).stem or "none"
 
     # -- what a node uses ---------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A camera that a driver of others runs: its images in any encoding, its calibration, its depth, on our topics."""
+"""A camera that a third-party driver runs: its images in any encoding, its calibration, its depth, on our topics."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class CameraDriver:
             wanted: its parameters.
             on_picture: takes pixels (H, W, 3) uint8 RGB, the driver's stamp in ns, and the calibration that it tells;
                 a `BadMessageError` refuses them.
-            on_lost: told, with the reason, when images or depth do not come.
-            on_back: told when both do again.
+            on_lost: called, with the reason, when images or depth do not come.
+            on_back: called when both do again.
 
         Raises:
             StartError: a topic that cannot be one of a driver.
@@ -149,12 +149,12 @@ class CameraDriver:
             self._depths.publish(message)
 
     def _see_frame(self, frame_id: str) -> None:
-        """Publish images in the frame that the rig names; log once that the driver calls it otherwise."""
+        """Publish images in the frame that the robot file names; log once that the driver calls it otherwise."""
         if frame_id == self._frame:
             return
         self._frame, ours = frame_id, self._wanted.frame_id
         if frame_id and frame_id != ours:
             self._node.get_logger().warning(
-                f"the driver calls its frame '{frame_id}' and the rig '{ours}': pictures are published in '{ours}'; "
-                "name the driver's under 'cameras' of the rig if poses between the two are looked up"
+                f"the driver calls its frame '{frame_id}' and the robot '{ours}': pictures are published in '{ours}'; "
+                "name the driver's under 'cameras' of the robot file if poses between the two are looked up"
             )

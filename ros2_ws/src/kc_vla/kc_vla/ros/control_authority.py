@@ -74,7 +74,7 @@ class ControlAuthority:
         self._policy = self._person = self._seat(values.backend, context)
         if person != NOBODY:
             self._person = self._seat(person, context)
-            take_over = TakeOver(cast(Person, self._person.backend), context.rig, newest, self._on_change)
+            take_over = TakeOver(cast(Person, self._person.backend), context.robot, newest, self._on_change)
             self._drivers = node.advertise(Driver, topics.DRIVER, qos.EVENT_LOG)
             kind, topic, told = OFFERS["joy"]
             node.subscribe(kind, topic, lambda message: take_over.offer(*told(message)), qos.STATE)
@@ -97,7 +97,7 @@ class ControlAuthority:
         return 0 if self._take_over is None else self._take_over.turn
 
     def require(self, turn: int) -> None:
-        """Raise OutdatedError where somebody else drives than in that turn."""
+        """Raise OutdatedError where another client drives than in that turn."""
         if turn != self.turn:
             raise OutdatedError("somebody else drives by now")
 
@@ -148,7 +148,7 @@ class ControlAuthority:
             raise StartError(str(error)) from error
         inline, told = BACKENDS.get(name).inline, f"the policy '{name}'"
         work = runner(self._node, inline, told, deadline_s=self._values.wait_timeout, refusals=(PolicyError,))
-        return ActionProvider(backend, Codec(context.rig, backend.action_type), work)
+        return ActionProvider(backend, Codec(context.robot, backend.action_type), work)
 
     def _on_change(self, why: str) -> None:
         self._node.problem("")

@@ -12,7 +12,7 @@ from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.stop_latch import usual_folder
 from kc_vla.core.options import parse_options
 from kc_vla.core.rig import Rig, load_rig
-from kc_vla.core.robot_model import SIMULATED
+from kc_vla.core.robot_model import PIPER, SIMULATED
 from kc_vla.ros.parameters import NodeParameters, parameter
 
 _OF_PIPER = ("channel", "bus")
@@ -37,7 +37,7 @@ class StopParameters(NodeParameters):
     arm: str = parameter(
         SIMULATED, f"what executes the commands: {SIMULATED}, or a driver: {', '.join(ARMS.names())}", check=_check_arm
     )
-    rig: str = parameter("piper", "the robot: a name of robots/, or its YAML file")
+    robot: str = parameter("piper", "the robot: a name of robots/, or its YAML file", former="rig")
     driver: str = parameter(
         "", "options of the driver that replace those of the robot file, e.g. '{address: 192.168.1.5}'"
     )
@@ -56,10 +56,10 @@ class StopParameters(NodeParameters):
             OptionError: It cannot have these options.
         """
         given = parse_options(self.driver)
-        if self.arm == "piper":  # whose options have parameters of their own, which are older
+        if self.arm == PIPER:  # whose options have parameters of their own, which are older
             usual = {name: value for name in _OF_PIPER if (value := getattr(self, name)) != getattr(type(self), name)}
             given = {**usual, **given}
-        return choose_arm(self.arm, load_rig(self.rig), given)
+        return choose_arm(self.arm, load_rig(self.robot), given)
 
     def stop_folder(self) -> Path | None:
         """Return where an emergency stop is on record; None: nowhere, it ends with this process.

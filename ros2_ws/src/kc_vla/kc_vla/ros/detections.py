@@ -45,7 +45,7 @@ class DetectionParameters(RobotParameters):
             camera = load_camera(_path(self.camera), _path(self.lens) if self.lens else None) if self.camera else None
         except (CalibrationError, StackError) as error:
             raise StartError(str(error)) from error
-        intake = Intake(self.frame or self.robot().base_frame, camera)
+        intake = Intake(self.frame or self.loaded_robot().base_frame, camera)
         if camera is not None and camera.in_hand:
             node.subscribe(PoseStamped, topics.TOOL_POSE, intake.flange.put, qos.STATE)
         return intake
@@ -82,8 +82,9 @@ class DetectionFeed:
         Args:
             node: that is starting.
             work: does the jobs.
-            job_of: makes the job of a message, on the node's thread; a StackError refuses it, and is told as a problem.
-            done: is told what came of it, there too.
+            job_of: makes the job of a message, on the node's thread; a StackError that refuses it is reported as a
+                problem.
+            done: called with the result, on the node's thread too.
             room: messages that wait; the oldest goes.
             period_s: between two of them, s; 0: as they come.
         """

@@ -28,7 +28,7 @@ _ANSWER_S = 0.1
 
 
 class EmergencyStop:
-    """Sets `ArmController.stopped`, which is latched, and tells of it; one that is on record is set at once."""
+    """Sets `ArmController.stopped`, which is latched, and publishes it; one that is on record is set at once."""
 
     def __init__(self, node: StackNode, controller: ArmController, folder: Path | None) -> None:
         """Serve the emergency stop, and read its record.

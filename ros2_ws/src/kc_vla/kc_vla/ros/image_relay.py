@@ -1,4 +1,4 @@
-"""Images of a driver of others: found by its topic whatever form they are in, watched, and found again.
+"""Images of a third-party driver: found by its topic whatever form they are in, watched, and found again.
 
 A driver may start later than this node, die, and come back with another type or quality of service: what is on the
 topic is asked again whenever nothing comes.
@@ -44,8 +44,8 @@ class ImageRelay:
             topic: the whole name, with its /.
             stale_after: s without an image after which the camera is lost.
             on_message: takes each Image or CompressedImage and its stamp, ns; a `BadMessageError` leaves it out.
-            on_lost: told, with the reason, when nothing usable comes; again when the reason is another one.
-            on_back: told when something does.
+            on_lost: called, with the reason, when nothing usable comes; again when the reason is another one.
+            on_back: called when something does.
         """
         self._node, self._topic, self._stale_after = node, topic, stale_after
         self._on_message, self._on_lost, self._on_back = on_message, on_lost, on_back

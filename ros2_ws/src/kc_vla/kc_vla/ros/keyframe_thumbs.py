@@ -24,7 +24,7 @@ class KeyframeThumbs:
 
         Args:
             node: that asks.
-            is_wanted: whether somebody looks.
+            is_wanted: whether a client looks.
             take: is given the frame of each keyframe and its image by the first view, as a data URL.
         """
         self._node, self._is_wanted, self._take = node, is_wanted, take

@@ -1,7 +1,7 @@
 """Who is linked with whom: the middleware finds publishers and subscriptions one by one, and loses what is said before.
 
 A node tells in its diagnostics how many readers each of its publishers has found, and how many writers each of its
-subscriptions (`links_of`). Whoever begins an episode compares that with what there is in the graph (`Links`).
+subscriptions (`links_of`). The node that begins an episode compares that with what there is in the graph (`Links`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PATIENCE_S = 10.0
 
 
 def links_of(publishers: Iterable[Any], subscriptions: Iterable[Any]) -> dict[str, int]:
-    """Return what a node reports of its own ends: key of the diagnostics to number of others found."""
+    """Return what a node reports of its own ends: key of the diagnostics to number of peers found."""
     found = {f"{READERS}{publisher.topic_name}": publisher.get_subscription_count() for publisher in publishers}
     return found | {f"{WRITERS}{each.topic_name}": each.get_publisher_count() for each in subscriptions}
 

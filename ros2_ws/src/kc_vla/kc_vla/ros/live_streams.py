@@ -24,7 +24,7 @@ from kc_vla.ros.mailbox import Mailbox
 from kc_vla_msgs.msg import ActionChunk, ArmCommand, KeyframeIndex, KeyframeScore
 
 _LOOK_S = 0.5
-"""So often, whoever looks, what has come is taken: none of the topics kept has more than its depth by then."""
+"""Time, s, after which messages are taken, with or without clients: no topic has more than its depth by then."""
 
 
 class LiveStreams:
@@ -37,7 +37,7 @@ class LiveStreams:
 
         Args:
             node: that listens.
-            board: is told.
+            board: board that it writes to.
             views: of the robot.
             on_index: is given the newest list of keyframes, by any thread.
         """

@@ -1,4 +1,4 @@
-"""A topic by which nobody is woken: what comes waits in the middleware until somebody asks for it.
+"""A topic by which nobody is woken: what comes waits in the middleware until the node asks for it.
 
 For one who looks on, and does so seldom: to be woken for every image and every command costs more than they do.
 """

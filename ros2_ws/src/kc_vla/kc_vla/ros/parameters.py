@@ -16,6 +16,7 @@ from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from kc_vla.core.deprecation import deprecated
 from kc_vla.ros.given_parameters import for_many, started_by_launch
 
 _QOS_OF_ROS = "qos_overrides."
@@ -32,6 +33,7 @@ class _Rule:
     choices: tuple[str, ...] = ()
     fixed: bool = True
     check: Callable[[Any], object] = lambda value: None
+    former: str = ""
 
 
 def parameter(
@@ -43,6 +45,7 @@ def parameter(
     choices: Sequence[str] = (),
     fixed: bool = True,
     check: Callable[[Any], object] = lambda value: None,
+    former: str = "",
 ) -> Any:
     """Return a dataclass field that is a ROS parameter.
 
@@ -53,8 +56,10 @@ def parameter(
         choices: the only allowed values of a text.
         fixed: True if it cannot change while the node runs.
         check: called with a value that has passed all the above; refuses it with a `ValueError`, whose text says why.
+        former: name that is read for one more version in place of the field's; empty: none.
     """
-    return field(default=default, metadata={"rule": _Rule(description, low, high, tuple(choices), fixed, check)})
+    rule = _Rule(description, low, high, tuple(choices), fixed, check, former)
+    return field(default=default, metadata={"rule": rule})
 
 
 @dataclass(frozen=True)
@@ -85,16 +90,29 @@ def declare(node: Node, kind: type[P]) -> P:
         rule: _Rule = item.metadata["rule"]
         # type and bounds are checked here rather than by ROS, whose message names neither the bound nor the value
         descriptor = ParameterDescriptor(description=_describe(rule), dynamic_typing=True)
-        given = node.declare_parameter(item.name, item.default, descriptor).value
+        usual = _by_former_name(node, item.name, rule.former, item.default)
+        given = node.declare_parameter(item.name, usual, descriptor).value
         values[item.name] = _check(kind, item.name, given)
-    _refuse_unknown(node, list(values))
+    _refuse_unknown(node, list(values), {item.metadata["rule"].former for item in fields(kind)})
     return kind(**values)
 
 
-def _refuse_unknown(node: Node, known: list[str]) -> None:
+def _by_former_name(node: Node, name: str, former: str, default: Any) -> Any:
+    """Return the value that is set by a former name, with a line that says so; the default where none is set."""
+    given = node._parameter_overrides
+    if not former or former not in given:
+        return default
+    if name in given and given[name].value != given[former].value:
+        raise BadParameterError(f"parameters '{name}' and '{former}' are one: set '{name}' alone")
+    deprecated(f"the parameter '{former}' of {node.get_name()} is called '{name}'")
+    return given[former].value
+
+
+def _refuse_unknown(node: Node, known: list[str], former: set[str]) -> None:
     """Ignore what was set for many nodes, as all nodes of ROS do, and refuse what was set for this one."""
     given = node._parameter_overrides  # rclpy has no public word for what was set from outside
-    unknown = [name for name in given if not node.has_parameter(name) and not name.startswith(_QOS_OF_ROS)]
+    usual = [name for name in given if name not in former and not name.startswith(_QOS_OF_ROS)]
+    unknown = [name for name in usual if not node.has_parameter(name)]
     if not unknown:
         return
     many = for_many(sys.argv, node.get_name(), started_by_launch(sys.argv))

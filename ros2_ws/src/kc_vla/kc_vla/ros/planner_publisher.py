@@ -20,7 +20,7 @@ from kc_vla.ros.base import StackNode
 from kc_vla_msgs.action import ExecuteInstruction
 
 _BELIEF_S = 0.2
-"""Between two beliefs that are told: a home of many things has a long one."""
+"""Time between two beliefs that are published, s: that of a home with many things is long."""
 
 
 class PlannerPublisher:

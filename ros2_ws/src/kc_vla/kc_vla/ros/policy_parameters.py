@@ -39,7 +39,7 @@ class PolicyParameters(RobotParameters):
     dialect: str = parameter("auto", "of the backend `groot`", choices=DIALECTS)
     token: str = parameter("", f"that the server wants; empty: that of the environment's {TOKEN}")
     mapping: str = parameter(
-        "", "what the server calls what the robot sees, feels and does; empty: as comes with the rig"
+        "", "what the server calls what the robot sees, feels and does; empty: as comes with the robot"
     )
     options: str = parameter(
         "", "options of the backend that have no parameter here, as those of another package, e.g. '{rate: 5.0}'"
@@ -54,7 +54,7 @@ class PolicyParameters(RobotParameters):
         self, listen: Callable[[str, Callable[..., None]], None], measured: Callable[[str, float], None]
     ) -> PolicyContext:
         """Return what every backend is made with; StartError where there is no such robot."""
-        return PolicyContext(self.robot(), self.horizon, listen, measured)
+        return PolicyContext(self.loaded_robot(), self.horizon, listen, measured)
 
     def options_of(self, name: str) -> dict[str, Any]:
         """Return the options of a backend: those parameters that are its options, and what `options` gives.

@@ -52,8 +52,8 @@ RECORDED: tuple[Recorded, ...] = (
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
 """Every topic of the stack but those of the cameras and the memories: name, type, and what its publisher offers. Not
-`e_stop` itself: whoever sends that waits for a listener, and that must be the arm, which tells on `arm/stopped` when it
-was stopped and released. A new one is a line here."""
+`e_stop` itself: its publisher waits for a subscriber, and that must be the arm, which publishes on `arm/stopped` when
+it was stopped and released. A new one is a line here."""
 
 STANDING = (topics.STOPPED, topics.TF_STATIC, topics.ROBOT_DESCRIPTION)
 """Those that tell how something stands until they tell otherwise; what else is said belongs to one episode."""

@@ -1,4 +1,4 @@
-"""The robot that a node works with, as the parameter `rig` names it."""
+"""The robot that a node works with, as the parameter `robot` names it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kc_vla.ros.parameters import NodeParameters, parameter
 class RobotParameters(NodeParameters):
     """The parameters of a node that has to know the robot, if only which views it has."""
 
-    rig: str = parameter("panda_sim", "the robot: a name of robots/, or its YAML file")
+    robot: str = parameter("panda_sim", "the robot: a name of robots/, or its YAML file", former="rig")
 
-    def robot(self) -> Rig:
-        """Return the rig.
+    def loaded_robot(self) -> Rig:
+        """Return the robot.
 
         Raises:
-            StartError: there is none, or it is not understood.
+            StartError: There is none of that name, or its file is not understood.
         """
         try:
-            return load_rig(self.rig)
+            return load_rig(self.robot)
         except RigError as error:
             raise StartError(str(error)) from error

@@ -33,7 +33,7 @@ BESIDE: dict[str, tuple[type, str, QoSProfile]] = {
     "joints": (JointState, topics.JOINT_STATES, qos.STATE),
     "tool_pose": (PoseStamped, topics.TOOL_POSE, qos.STATE),
 }
-"""What a source of keyframes may need beside pictures, see `kc_vla.core.views.STREAMS`: kind, topic, and quality."""
+"""What a selector may need beside images, see `kc_vla.core.views.STREAMS`: kind, topic, and quality."""
 OFFERS: dict[str, tuple[type, str, Callable[[Any], tuple[Any, ...]]]] = {
     "leader": (JointState, topics.LEADER_STATES, lambda message: (np.array(message.position),)),
     "joy": (Joy, topics.JOY, lambda message: (list(message.axes), list(message.buttons))),
@@ -46,7 +46,7 @@ OnSample = Callable[[str, int, Any, int], None]
 def listen(node: StackNode, kind: type, topic: str, profile: QoSProfile, stream: str, on_sample: OnSample) -> None:
     """Hand every message of a stamped topic to `on_sample`, apart from those that contradict themselves.
 
-    They are told and left out here, before one of them can take the place of the true sample of its moment.
+    They are logged and left out here, before one of them can take the place of the true sample of its moment.
     """
 
     def callback(message: Any, info: dict[str, int]) -> None:

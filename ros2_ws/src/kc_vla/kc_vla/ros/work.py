@@ -28,7 +28,7 @@ def runner(
 ) -> Runner:
     """Return what does the jobs of a node that is starting: `AtOnce`, or a worker with these settings.
 
-    The node is told of the outcomes by its executor, like of a message; a fault in a job ends it, like one in a
+    The node gets the outcomes through its executor, like of a message; a fault in a job ends it, like one in a
     callback. `node.stop` must close it.
     """
     if at_once:

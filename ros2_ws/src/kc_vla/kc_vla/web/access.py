@@ -1,4 +1,4 @@
-"""What is let in to a page's server: from where, how much, with which token; and errors told in one line."""
+"""The access to a page's server: from where, how much, with which token; and errors in one line."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def invalid_request_response(request: Request, error: Exception) -> JSONResponse
 
 
 def of_own_page(request: HTTPConnection) -> bool:
-    """Return whether a request is not from a page of somebody else in the same browser."""
+    """Return whether a request is not from a third-party page in the same browser."""
     origin = request.headers.get("origin")
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 

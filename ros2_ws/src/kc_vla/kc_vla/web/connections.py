@@ -1,4 +1,4 @@
-"""Connections that cannot use a page's server up: who asks for nothing, or does not take what it asked for, is hung up.
+"""Connections that cannot use a page's server up: who asks for nothing, or does not take what it asked for, is closed.
 
 uvicorn ends a connection that is idle after an answer, but waits for ever for the first request, for the rest of one,
 and for a client that does not read.
@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 MOST_OPEN = 64
-"""Connections without a WebSocket; for another one that is hung up which has waited longest without a whole request."""
+"""Connections without a WebSocket; for another one that is closed which has waited longest without a whole request."""
 PATIENCE_S = 10.0
 """For a request to be made, and for it to be answered and the answer taken."""
 HANG_UP = "hang_up"

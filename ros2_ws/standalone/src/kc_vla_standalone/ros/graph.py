@@ -121,7 +121,7 @@ class CommandNode:
         return expanded
 
     def topic_type(self, topic: str, timeout_s: float) -> str:
-        """Return the type of a topic that somebody uses; UsageError if there is none within `timeout_s`."""
+        """Return the type of a topic that a node uses; UsageError if there is none within `timeout_s`."""
         types = self.wait_for(lambda: self.topic_types(topic) or None, timeout_s)
         if types is None:
             raise UsageError(f"topic '{topic}' does not appear within {timeout_s:g} s (is its node running?)")

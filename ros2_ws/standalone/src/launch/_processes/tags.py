@@ -68,7 +68,7 @@ def _all_pids() -> list[int]:
 
 
 def _environment_of(pid: int) -> bytes:
-    """Return the environment at exec; empty for a process that has gone or belongs to somebody else."""
+    """Return the environment at exec; empty for a process that has gone or belongs to another user."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return file.read()

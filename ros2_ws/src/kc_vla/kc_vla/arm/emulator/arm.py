@@ -20,7 +20,7 @@ from kc_vla.arm.emulator.frames import (
     GripperTarget,
     JointTarget,
     LimitQuery,
-    Mode,
+    ModeCommand,
     MotorPower,
     Move,
     Stop,
@@ -43,7 +43,7 @@ _STANDBY, _CONTROL_BUS, _TEACHING = 0, 1, 2
 _BEGIN_TEACHING, _END_TEACHING = 1, 2
 _MOTOR_HOT, _COLLISION, _ENABLED, _HOMED = 1, 4, 6, 7
 _NOISE = 2.0
-"""Standard deviation of the joint angles that are told, millidegrees."""
+"""Standard deviation of the joint angles in the reports, millidegrees."""
 _TOO_HOT = 90
 """Degrees C."""
 _NEAR = np.radians(0.05)
@@ -72,7 +72,7 @@ class EmulatedArm:
         opening: of the gripper, m.
         dead: joints whose supply is gone, (6,).
         silent: joints whose drivers do not answer, (6,).
-        collision: joints that feel one, (6,).
+        collision: joints that report one, (6,).
         heat: of the motors, degrees C, (6,).
         teach: state of the teach button, 0 released.
         taught: it is or was in teach mode, and is not reset since.
@@ -126,7 +126,7 @@ class EmulatedArm:
         match command:
             case Stop():
                 self._stop(command)
-            case Mode():
+            case ModeCommand():
                 if self.taught or self._stopped:
                     return ()
                 self._control, self._move, self._speed = command.control, command.move, command.speed

@@ -20,7 +20,7 @@ from kc_vla.arm.emulator.frames import Frame
 
 INTERFACE = "kc_vla_socket"
 ERROR = 0x20000000
-"""In the id of a frame that tells of the bus itself, as on socketcan."""
+"""Bit in the id of a frame that reports the state of the bus itself, as on socketcan."""
 _ID = 0x7FF
 _PACKET = struct.Struct(">IB8s")
 """Id, number of bytes with perhaps `_NO_LOOPBACK`, bytes."""

@@ -60,8 +60,8 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Mode:
-    """0x151: who is obeyed (1: the bus), how, and at which share of the full speed, percent."""
+class ModeCommand:
+    """0x151: source of the commands (1: the bus), kind of motion, and share of the full velocity, percent."""
 
     control: int
     move: Move
@@ -106,7 +106,7 @@ class FirmwareQuery:
     """0x4AF."""
 
 
-Command = Stop | Mode | JointTarget | GripperTarget | MotorPower | LimitQuery | FirmwareQuery
+Command = Stop | ModeCommand | JointTarget | GripperTarget | MotorPower | LimitQuery | FirmwareQuery
 
 
 def read_command(frame: Frame) -> Command | None:
@@ -126,7 +126,7 @@ def read_command(frame: Frame) -> Command | None:
         case 0x151:
             if data[2] > 100:
                 raise FrameError(f"frame 0x151 asks for {data[2]} % of the speed: 0 to 100 are possible")
-            return Mode(data[0], _known(Move, data[1], frame), data[2])
+            return ModeCommand(data[0], _known(Move, data[1], frame), data[2])
         case 0x155 | 0x156 | 0x157:
             first, second = struct.unpack(">ii", data)
             return JointTarget(2 * (frame.id - 0x155), (first, second))

@@ -147,7 +147,7 @@ class EmulatorService:
         self._process.faults.ask(fault)
 
     def run(self) -> None:
-        """Live until the other hangs up."""
+        """Live until the other closes the connection."""
         try:
             take_priority(_PRIORITY)  # a real arm has no other work: let this one run first, if the user may
         except PriorityError as error:

@@ -1,4 +1,4 @@
-"""Watches what an emulated arm is told and what it does: was any of it such that a real arm had jumped or fallen?"""
+"""The watch over the commands and the motion of an emulated arm: would a real arm have jumped or fallen?"""
 
 from __future__ import annotations
 

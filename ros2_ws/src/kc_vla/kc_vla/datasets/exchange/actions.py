@@ -1,4 +1,4 @@
-"""What the arm was told in an episode, at its frames."""
+"""The commands to the arm in an episode, at its frames."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class _Break(NamedTuple):
 
 
 def choose(streams: Streams, frames: Stream, first: int | None, last: int | None) -> list[str]:
-    """Leave of all streams what belongs to one stretch of images; return what a person should know, a line each.
+    """Leave of all streams what belongs to one segment of images; return what a person should know, a line each.
 
     Args:
         streams: of the bag.
@@ -70,7 +70,7 @@ def choose(streams: Streams, frames: Stream, first: int | None, last: int | None
 
 
 class _Pieces:
-    """The stretches of a bag in which no clock was set.
+    """The segments of a bag in which no clock was set.
 
     A clock of a machine is set for all its topics at once, but each has its own first message behind that.
     """
@@ -140,7 +140,7 @@ def _told(same: Sequence[_Break], frames: Stream, begin_ns: int) -> str:
 
 
 def hear(streams: Streams, frames: Stream, others: Sequence[tuple[Stream, NDArray[np.int64]]]) -> list[str]:
-    """Keep the longest stretch of frames beside which the robot is heard; return a line if that is not all of them.
+    """Keep the longest segment of frames beside which the robot publishes; return a line if that is not all of them.
 
     Args:
         streams: of the bag.

@@ -32,7 +32,7 @@ JOINTS, POSE = "sensor_msgs/msg/JointState", "geometry_msgs/msg/PoseStamped"
 STATUS, COMMAND = "kc_vla_msgs/msg/EpisodeStatus", "kc_vla_msgs/msg/ArmCommand"
 DRIVER_TOPIC, DRIVER = f"/{names.DRIVER}", "kc_vla_msgs/msg/Driver"
 JPEG_QUALITY = 95
-"""Of pictures that were decoded from a video, of 100."""
+"""JPEG quality of images that were decoded from a video, of 100."""
 RAW = 0
 """In place of a quality: as it is."""
 START_NS = 1_000_000_000

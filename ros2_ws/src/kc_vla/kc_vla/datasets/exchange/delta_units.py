@@ -28,14 +28,14 @@ _BEYOND = 0.05
 
 @dataclass(frozen=True)
 class DeltaUnits:
-    """What the numbers of a tool delta mean, as somebody says.
+    """The meaning of the numbers of a tool delta, as the user says.
 
     Attributes:
         position: m that a 1 means.
         rotation: rad that a 1 means.
         closed: number of a closed gripper.
         opened: number of an open gripper.
-        moves_said: whether somebody has given the units of position and rotation; they are not doubted then.
+        moves_said: whether the user has given the units of position and rotation; they are not doubted then.
     """
 
     position: float = 1.0

@@ -1,4 +1,4 @@
-"""The numbers of a LeRobot data set, whoever made it, as what a robot felt and was told."""
+"""The measured states and the commands of a robot, from the numbers of any LeRobot data set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _USED = [column.key for column in (TOOL_POSE, STATE, JOINT_POSITIONS, JOINT_VELO
 
 
 class FeltAndTold:
-    """The columns of an episode as what the robot felt and was told; None for what the data set does not hold.
+    """The columns of an episode as measured states and commands; None for what the data set does not hold.
 
     Attributes:
         positions: of the joints, (T, D), rad and m.

@@ -25,7 +25,7 @@ from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationLog, Mark
 from kc_vla.episodes.episode_data import CommandMode
 
 AUTHOR = SOURCE = "import"
-"""Of the annotations of imported episodes."""
+"""Author of the annotations of imported episodes."""
 _ORIGIN = "imported_from.txt"
 _OURS = (EXPORTED, COLLECTION)
 """Data sets with one of these files were written here, in m and rad."""
@@ -36,7 +36,7 @@ class Wanted:
     """How a data set is to be imported.
 
     Attributes:
-        task: name of the task of all episodes; by default it is told by their instructions.
+        task: name of the task of all episodes; by default it follows from their instructions.
         instruction: of all episodes; by default the data set's.
         cameras: key of the data set's camera for a view; the others are found by their names.
         quality: of the images, JPEG, of 100; `RAW`: as they are.
@@ -44,7 +44,7 @@ class Wanted:
         state: names of the numbers of its state, where it does not name them well.
         action: the same of its action.
         degrees: whether its joints are in degrees, but for the gripper.
-        units: of its tool deltas, as somebody says; by default m and rad, which is checked.
+        units: units of its tool deltas, as the user says; by default m and rad, which is checked.
     """
 
     task: str | None = None

@@ -1,4 +1,4 @@
-"""Targets of joints as other stacks tell them, by the names of the joints that the robot tells of itself."""
+"""Targets of joints as other stacks record them, by the names of the joints in the robot's joint states."""
 
 from __future__ import annotations
 

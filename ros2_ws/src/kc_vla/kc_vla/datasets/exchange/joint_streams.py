@@ -74,7 +74,7 @@ def row_of(stamp_ns: int, message: Any, called: Mapping[str, str] | Sequence[str
 def whole_states(rows: Sequence[JointRow]) -> WholeStates | None:
     """Put together what one or several publishers report of different joints, and leave out what is impossible.
 
-    Joints of which others are told at other times have the value that is nearest in time.
+    Joints whose values come at other times have the value that is nearest in time.
 
     Args:
         rows: at least one, in any order.

@@ -1,4 +1,4 @@
-"""What the numbers of a data set's state and action are: as somebody says, as it names them, or by `modality.json`."""
+"""The meaning of a data set's state and action: as the user says, as it names them, or by `modality.json`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def names_of(source: Source, key: str, width: int, said: Sequence[str]) -> tuple
         source: the data set.
         key: of the column, that of the state or of the action.
         width: numbers in a row of it.
-        said: names that somebody has given, or none.
+        said: names that the user has given, or none.
 
     Raises:
         ExchangeError: there are not as many of these as numbers.

@@ -1,7 +1,7 @@
-"""Commands of an episode in which a policy was told joints and a person who took over moved the tool, or the reverse.
+"""Commands of an episode in which a policy commanded joints and a person who took over moved the tool, or the reverse.
 
 A data set has one kind of action, that of the policy, which shall learn from it. In place of a person's command of the
-other kind stands what the arm did from its frame to the next one; the gripper is as it was told.
+other kind stands what the arm did from its frame to the next one; the gripper is as commanded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Done:
         rig: the robot.
         joints: names of the numbers of `positions`.
         positions: (T, N + G), rad and m.
-        pose: (T, 7), of the tool in the base frame: x, y, z (m), quaternion x, y, z, w; None if nobody told.
+        pose: pose of the tool in the base frame (T, 7): x, y, z (m), quaternion x, y, z, w; None if it is not known.
     """
 
     rig: Rig

@@ -21,7 +21,7 @@ from kc_vla.datasets.exchange.actions import joint_targets, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.mixed_actions import Done, in_one_mode, mode_of
-from kc_vla.datasets.exchange.samples import Felt, read_felt
+from kc_vla.datasets.exchange.samples import MeasuredState, read_felt
 from kc_vla.datasets.lerobot.layout import (
     ACTION,
     INTERVENTION,
@@ -149,10 +149,10 @@ def _rows(bag: Path, episode: RecordedEpisode, interventions: bool) -> EpisodeRo
     return EpisodeRows(bag, episode, clock, robot, columns, sizes, tuple(notes), pictures)
 
 
-def _unfelt(stamps: Sequence[int], felt: Felt) -> set[int]:
+def _unfelt(stamps: Sequence[int], felt: MeasuredState) -> set[int]:
     """Return the frames before and after everything that the robot measured: a recorder may hear a camera first.
 
-    None where hardly a frame is left: what is missing is told then.
+    None where hardly a frame is left: then the error lists what is missing.
     """
     known = [samples.stamps for samples in (felt.positions, felt.tool_pose) if samples is not None]
     first = max((int(times[0]) for times in known), default=0) - _NEAR_NS
@@ -161,7 +161,7 @@ def _unfelt(stamps: Sequence[int], felt: Felt) -> set[int]:
     return unfelt if len(unfelt) < len(stamps) // 2 else set()
 
 
-def _far_states(felt: Felt, clock: Clock) -> list[str]:
+def _far_states(felt: MeasuredState, clock: Clock) -> list[str]:
     """Return a remark about the frames without a measured state: a busy machine may be silent for a while."""
     samples = felt.positions or felt.tool_pose
     if samples is None:
@@ -170,7 +170,9 @@ def _far_states(felt: Felt, clock: Clock) -> list[str]:
     return _told_if_far(stamps, clock, max(_NEAR_NS, 2 * _NS // clock.fps), "a robot state")
 
 
-def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, dict[Column, NDArray[np.float64]]]:
+def _columns(
+    episode: RecordedEpisode, felt: MeasuredState, clock: Clock
+) -> tuple[str, dict[Column, NDArray[np.float64]]]:
     """Return the measured state and the action at each frame, in the space in which the arm was commanded.
 
     The joints of a known robot are called as its rig has them in data sets.
@@ -208,13 +210,13 @@ def _columns(episode: RecordedEpisode, felt: Felt, clock: Clock) -> tuple[str, d
     )
 
 
-def _unexplained(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:
+def _unexplained(felt: MeasuredState, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:
     """Return actions that came with an imported data set, as they were there."""
     told = felt.unexplained
     return [] if told is None else [(Column(ACTION.key, "float32", told.names), told.at(clock.stamps, within))]
 
 
-def _tool_pose(felt: Felt, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:
+def _tool_pose(felt: MeasuredState, clock: Clock, within: int) -> list[tuple[Column, NDArray[np.float64]]]:
     return [] if felt.tool_pose is None else [(TOOL_POSE, felt.tool_pose.at(clock.stamps, within))]
 
 

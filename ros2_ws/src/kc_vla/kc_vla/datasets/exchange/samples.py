@@ -1,4 +1,4 @@
-"""What a robot felt in an episode, out of its bag, at the times of the frames."""
+"""The measured state of a robot in an episode, from its bag, at the stamps of the frames."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ class Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class Felt:
-    """What the robot felt; None where the bag does not hold it.
+class MeasuredState:
+    """The measured state of a robot in an episode; None where the bag does not hold it.
 
     Attributes:
-        positions: of the joints, rad and m, by their names.
-        velocities: the same, rad/s and m/s.
-        tool_pose: in the robot's base frame.
-        unexplained: actions whose meaning the data set that they came from does not tell.
-        notes: what was left out or put together, a line each.
+        positions: positions of the joints, rad and m, by their names.
+        velocities: velocities of the joints, rad/s and m/s, by their names.
+        tool_pose: poses of the tool in the robot's base frame.
+        unexplained: actions of a data set that does not say what they mean.
+        notes: a line for each thing that was left out or put together.
     """
 
     positions: Samples | None
@@ -71,7 +71,7 @@ class Felt:
     notes: tuple[str, ...] = ()
 
 
-def read_felt(recording: Recording) -> Felt:
+def read_felt(recording: Recording) -> MeasuredState:
     """Read the whole measured state of the robot in an episode.
 
     Raises:
@@ -94,7 +94,7 @@ def read_felt(recording: Recording) -> Felt:
     pose = _samples("tool pose", TOOL_POSE_NAMES, tool, (pose_of(m.pose) for m in tool)) if tool else None
     called = tuple(str(name) for name in told[0].name) if told else ()
     rows = (_by_name(message, called, message.position) for message in told)
-    return Felt(positions, velocities, pose, _samples("action", called, told, rows) if told else None, notes)
+    return MeasuredState(positions, velocities, pose, _samples("action", called, told, rows) if told else None, notes)
 
 
 def _stamp(message: Any) -> int:

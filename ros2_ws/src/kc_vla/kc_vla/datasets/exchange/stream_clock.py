@@ -20,7 +20,7 @@ _BACK_NS = 500_000_000
 _PAUSE_NS = 60 * _NS
 """No episode has a pause as long as that; stamps that leave it out were made by a clock that was set."""
 _LONGEST_BURST = 2
-"""Of late messages in a row, that are no clock that was set back."""
+"""Number of late messages in a row that are no clock that was set back."""
 _DENSE = 1.5
 """Where a clock was set back, there are about twice as many stamps as a camera makes."""
 

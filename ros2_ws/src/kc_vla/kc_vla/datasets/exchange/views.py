@@ -21,10 +21,10 @@ def imported_views(source: Source, named: Mapping[str, str]) -> dict[str, str]:
 
     Args:
         source: the data set.
-        named: keys of cameras by view, as somebody says.
+        named: keys of cameras by view, as the user says.
 
     Raises:
-        ExchangeError: a named one is not there, or none can be told to be the first.
+        ExchangeError: a named one is not there, or the first one is not known.
     """
     there = ", ".join(source.cameras) or "none"
     cameras = [key for key in source.cameras if not source.is_depth(key)]

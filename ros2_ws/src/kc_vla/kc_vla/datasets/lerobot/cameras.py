@@ -1,4 +1,4 @@
-"""Which camera of a data set is which view: by the names that data sets give them, or as somebody says."""
+"""Which camera of a data set is which view: by the names that data sets give them, or as the user says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def find_camera(cameras: Sequence[str], view: str, named: str = "", taken: Itera
     Args:
         cameras: keys of those that there are.
         view: its name.
-        named: its key, or the end of it after the last full stop, where somebody has said it.
+        named: its key, or the end of it after the last full stop, where the user has said it.
         taken: keys that are other views.
     """
     if named in cameras:

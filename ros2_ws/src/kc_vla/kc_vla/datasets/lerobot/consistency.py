@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 TIMESTAMP, TASK_INDEX, EPISODE_INDEX = "timestamp", "task_index", "episode_index"
 _OFF = 0.25
-"""Of a frame's time, by which a time stamp may be early or late."""
+"""Share of a frame's time by which a stamp may be early or late."""
 _REGULAR = 0.25
-"""Of the usual gap, by which one between two time stamps may differ."""
+"""Share of the usual gap by which one between two stamps may differ."""
 _MOST_RATE = 1000.0
 _NAMED = 8
 

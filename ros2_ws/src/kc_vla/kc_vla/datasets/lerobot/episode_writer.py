@@ -24,8 +24,8 @@ from kc_vla.media.mp4 import Mp4Writer
 
 COLUMNS_FILE, FACTS_FILE = "columns.parquet", "facts.json"
 FOR_LEARNING = {"crf": "18", "preset": "veryfast", "g": "2", "threads": "1", "rc-lookahead": "0"}
-"""Of the encoder: every other picture stands alone, so that any is found quickly. Several threads, or looking ahead,
-would make the bytes differ from run to run."""
+"""Settings of the encoder: every other image stands alone, so that any is found quickly. Several threads, or looking
+ahead, would make the bytes differ from run to run."""
 
 
 class EpisodeWriter:

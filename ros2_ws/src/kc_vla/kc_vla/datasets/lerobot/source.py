@@ -19,7 +19,7 @@ from kc_vla.datasets.lerobot.v3_layout import DATA_PATH, TASKS, VIDEO_PATH
 from kc_vla.datasets.lerobot.video_places import Places, places_alone, places_by_time, places_in_whole
 
 _AWAY = 0.5
-"""Of a frame's time, by which `from_timestamp` may be off where it tells the order of the episodes in a video."""
+"""Share of a frame's time by which `from_timestamp` may be off where it gives the order of the episodes in a video."""
 _TEXTS = ("task", "__index_level_0__")
 """The column of instructions in the table of tasks: pandas calls an index without a name the second way."""
 

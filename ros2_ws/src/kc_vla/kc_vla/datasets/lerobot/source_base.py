@@ -175,7 +175,7 @@ class Source(ABC):
 
         Args:
             episode: to look at.
-            rate: frames per second that somebody has given instead of the data set's, or 0.
+            rate: frames per second that the user has given instead of the data set's, or 0.
             importing: whether the options of an import are advised.
 
         Raises:

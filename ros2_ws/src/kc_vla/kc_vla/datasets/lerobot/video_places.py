@@ -15,9 +15,9 @@ from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.frames import VideoTimes
 
 _SLACK = 0.55
-"""Of a frame's time, by which an image may be early or late."""
+"""Share of a frame's time by which an image may be early or late."""
 _CLEAR = 0.25
-"""Of a frame's time; an episode that begins further from any image leaves open which image is meant."""
+"""Share of a frame's time; an episode that begins further from any image leaves open which image is meant."""
 _NS = 1e9
 
 

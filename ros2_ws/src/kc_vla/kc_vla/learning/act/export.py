@@ -24,7 +24,7 @@ _AGREES = 1e-4
 def export_act(folder: Path) -> tuple[Path, ActModelInfo]:
     """Write `EXPORTED` into the folder of a policy, in place of one from before; return it and what it says.
 
-    It takes `picture0`, ... (H, W, 3) uint8 RGB of each camera in order and, if the policy is told one, `state` (S,)
+    It takes `picture0`, ... (H, W, 3) uint8 RGB of each camera in order and, if the policy takes one, `state` (S,)
     float32, and gives `actions` (H, A) float32, all as the robot has them.
 
     Raises:

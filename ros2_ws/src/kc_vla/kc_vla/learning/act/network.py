@@ -19,7 +19,7 @@ from kc_vla.policy.act import STATE, ActConfig, Network
 from kc_vla.policy.interface import PolicyError
 
 _SHRINKS = 32
-"""Pixels of a picture for each of the last map, along a side."""
+"""Pixels of an image for each of the last map, along a side."""
 _LEARNING = ("vae_encoder",)
 _COUNTED = "num_batches_tracked"
 """Name of a weight that only a trainable batch norm has; LeRobot's are frozen and lack it."""
@@ -129,7 +129,7 @@ class Act(nn.Module):
 
 
 class ActingPolicy(nn.Module):
-    """The network with its normalization: what a robot gives to what a robot is told."""
+    """The network with its normalization: from a robot's observations to its commands."""
 
     def __init__(self, policy: ActCheckpoint) -> None:
         """Build the network with the weights of a policy.

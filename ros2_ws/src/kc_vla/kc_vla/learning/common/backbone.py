@@ -1,4 +1,4 @@
-"""The trunk: a ResNet-18 that takes images as a camera gives them."""
+"""The backbone: a ResNet-18 that takes images as a camera gives them."""
 
 from __future__ import annotations
 

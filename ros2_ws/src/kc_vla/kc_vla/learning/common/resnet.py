@@ -10,7 +10,7 @@ from typing import cast
 from torch import Tensor, nn
 
 FEATURES = 512
-"""Numbers per picture."""
+"""Numbers per image."""
 
 
 class BasicBlock(nn.Module):

@@ -1,4 +1,4 @@
-"""The first weights of the trunk: from scratch, torchvision's, or a copy of these that a Python package brings."""
+"""The first weights of the backbone: from scratch, torchvision's, or a copy of these that a Python package brings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WeightsError(LearningError):
 
 
 def first_trunk(init: str, pictures: Iterable[Picture]) -> Backbone:
-    """Return a trunk with the weights that `init` names.
+    """Return a backbone with the weights that `init` names.
 
     Args:
         init: "scratch"; "imagenet", torchvision's ResNet-18 file; "package", the same weights from a package.
@@ -122,9 +122,9 @@ def _of_package(trunk: Backbone) -> dict[str, tuple[Tensor, Tensor]]:
 
 @torch.no_grad()
 def _set_batch_norms(trunk: Backbone, pictures: Tensor) -> None:
-    """Give batch norms that do nothing the statistics of `pictures`, without a change of what the trunk computes.
+    """Give batch norms that do nothing the statistics of `pictures`, without a change of what the backbone computes.
 
-    Only with these does training, which normalizes by the statistics of each batch, begin at the trunk as it is.
+    Only with these does training, which normalizes by the statistics of each batch, begin at the backbone as it is.
     """
     seen: dict[str, tuple[Tensor, Tensor]] = {}
     hooks = [

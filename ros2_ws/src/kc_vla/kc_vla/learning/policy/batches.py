@@ -191,7 +191,7 @@ def begun_otherwise(actions: Tensor, late: Tensor, deltas: int, generator: torch
 
     What runs while a policy thinks comes from its answer before, which was not this one. Who was only ever given the
     beginning of the very actions to tell reads the rest off it, and goes on with its own mistakes. So what runs is off,
-    by chance, and what comes after it mends a share of that in each step: of the first `deltas` numbers, which add up.
+    by chance, and each step after it corrects a share of that: of the first `deltas` numbers, which add up.
     """
     count, horizon, size = actions.shape
     after = torch.arange(horizon, device=actions.device)[None, :, None] - late[:, None, None]

@@ -24,7 +24,7 @@ class PolicyConfig:
     image_size: int = 128
     """Side of the square that the network sees of each camera, px; a multiple of 8."""
     init: str = "imagenet"
-    """Where the weights of the frozen stem come from, one of `INITS`."""
+    """Where the weights of the frozen backbone come from, one of `INITS`."""
     channels: int = 32
     """Channels of an image's map: the main directions of the backbone's features."""
     slots: int = 6
@@ -32,16 +32,16 @@ class PolicyConfig:
     condensed: bool = False
     """All keyframes, however many, become `slots` tokens by attention."""
     structured: bool = True
-    """It is told which keyframe is which (table 3 of the paper asks what that is worth)."""
+    """Whether the network gets the phase of each keyframe (table 3 of the paper compares both)."""
     colors: bool = False
     """What stands out by its color in a keyframe is looked for in the present: for one of many that differ in it."""
     keyframes: str = MARKED
-    """Whose keyframes are learnt with, one of `CHOSEN`: those that the data have, or those of events, for a task in
+    """The keyframes to train with, one of `CHOSEN`: those that the data have, or those of events, for a task in
     which nobody has marked any."""
     history: str = "keyframes"
     """What of the past is given; "none" or such as "3 every 20" (frames, control steps apart) to compare with."""
     held_out: float = 0.08
-    """Share of the episodes of each task that are not learnt from, to see what the others teach."""
+    """Share of the episodes of each task that are held out of the training, to measure it."""
     steps: int = 12000
     batch: int = 96
     learning_rate: float = 1e-3
@@ -116,5 +116,5 @@ def as_dict(config: PolicyConfig) -> dict[str, Any]:
 
 
 _MAP_STRIDE = 8
-"""Pixels of a number of a picture's map (`networks.STEM_STRIDE`, which brings torch with it)."""
+"""Pixels of a number of an image's map (`networks.STEM_STRIDE`, which brings torch with it)."""
 _LEAST = {"image_size": 16, "channels": 1, "slots": 1, "steps": 1, "batch": 2, "warm_up": 1, "latest": 1, "every": 1}

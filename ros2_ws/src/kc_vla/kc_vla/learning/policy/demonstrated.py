@@ -1,7 +1,7 @@
 """Demonstrations as episodes with plans: what was done from each frame on stands for what there is to do.
 
 Recordings of a robot tell no more than that. The next place, which a simulator's expert knows, is read off them: where
-the gripper is told to open or to close next, or where the arm comes to rest.
+a command opens or closes the gripper next, or where the arm comes to rest.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def next_places(gripper: NDArray[np.float32], waits: NDArray[np.bool_]) -> NDArr
     """Return for each frame (T,) the one in which the gripper's command changes next, or the arm comes to rest.
 
     Args:
-        gripper: (T,), as it is told, 0..1.
+        gripper: commands of the gripper (T,), 0..1.
         waits: (T,), whether the arm does.
     """
     following = np.zeros(len(gripper), np.int64)

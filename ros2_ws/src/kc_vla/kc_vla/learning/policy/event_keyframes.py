@@ -29,10 +29,10 @@ def of_planned(episode: PlannedEpisode) -> tuple[int, ...]:
 
 
 class EventKeyframes:
-    """Those that `policy:=learned source:=events` finds, by the trunk that it looks with."""
+    """Those that `policy:=learned selector:=events` finds, by the backbone that it looks with."""
 
     def __init__(self) -> None:
-        """Open the trunk; SourceError where it cannot be had."""
+        """Open the backbone; SourceError where it cannot be had."""
         self.model = fitting_selector("learned")
         self._source: EventSource = open_events(NetworkOptions(self.model, device="cpu"))
 

@@ -36,7 +36,7 @@ def export_policy(
 ) -> None:
     """Write the three files into `folder`, which is there, and a fourth of a policy that condenses keyframes.
 
-    Of the stem, which takes most of the time of a chunk, the convolutions are in 8 bits where there are images
+    Of the backbone, which takes most of the time of a chunk, the convolutions are in 8 bits where there are images
     `shown`, (V, size, size, 3) each, to take the ranges of its activations from.
 
     - stem: `pictures` (V, size, size, 3) uint8 to `maps` (V, C, M, M).

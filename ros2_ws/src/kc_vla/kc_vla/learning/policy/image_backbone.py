@@ -1,4 +1,4 @@
-"""What the policy reduces an image to, before it learns: a map of the frozen first half of a trunk."""
+"""What the policy reduces an image to, before it learns: a map of the frozen first half of a backbone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEM_STRIDE, STEM_CHANNELS = 8, 128
 
 
 class ImageBackbone(nn.Module):
-    """Images to maps: the first half of a trunk, frozen, and its main directions; and colors, if they are wanted."""
+    """Images to maps: the first half of a backbone, frozen, and its main directions; and colors, if they are wanted."""
 
     mean: Tensor
     std: Tensor

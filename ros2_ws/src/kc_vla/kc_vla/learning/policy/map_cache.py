@@ -1,4 +1,4 @@
-"""Keeps the maps of images between trainings, by what the images and the stem are; see `samples.load_samples`."""
+"""Keeps the maps of images between trainings, by what the images and the backbone are; see `samples.load_samples`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def maps_folder() -> Path:
 
 
 class MapCache:
-    """Maps of episodes, kept as files whose names tell their content: images, their size, and the stem.
+    """Maps of episodes, kept as files whose names tell their content: images, their size, and the backbone.
 
     So a training that was interrupted, one with other settings, and one of data that were moved or added to take over
     what is there. A file that is damaged is computed anew. Where nothing can be written, a line says so once.

@@ -23,7 +23,7 @@ COLORS = 4 * KEPT
 ASKED = 4
 """Colors that are looked for at a time."""
 _NOISE = 25.0
-"""Variance of a color besides that of the picture, so that in a picture of one color nothing stands out."""
+"""Variance of a color besides that of the image, so that in an image of one color nothing stands out."""
 _PEAK, _POINT = 24.0, 12.0
 """How sharply what stands out most is chosen, and the place that is most like it."""
 _LIKE = 1.6

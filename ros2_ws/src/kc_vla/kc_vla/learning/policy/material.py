@@ -23,7 +23,7 @@ from kc_vla.learning.policy.event_keyframes import EventKeyframes, of_planned
 from kc_vla.learning.policy.recorded import codec_of, looked_at, read_demonstrated
 
 _NAMED = 10
-"""So many episodes are told of by their numbers."""
+"""Number of episodes that a message lists by their numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Material:
 
     Attributes:
         rig: the robot.
-        action: what it is told.
+        action: kind of its actions.
         views: cameras that it looks at, in order.
         episodes: in order, those of a task together.
     """

@@ -3,7 +3,7 @@
 Keyframe-Chaining VLA gives a large model the keyframes as images within a structured prompt (section 4.3). Here the
 prompt becomes structure: the role of an image (history i or current), its view and its place in the order are
 embedded. What is known bends the look at the present (`_Look`), so that memory decides what is looked for; where the
-next place is, is predicted, and told to whatever makes the actions.
+next place is, is predicted, and is an input of the part that makes the actions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kc_vla.learning.policy.condensing import Condense
 from kc_vla.learning.policy.matching import COLORS, KEPT, Match, stand_out
 
 _CLOSE = 6.0
-"""Differences of states are told twice: as they are, and so much enlarged."""
+"""Factor by which differences of states are enlarged, beside themselves."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Sizes:
         width: of the condition.
         place: numbers of a place, see `kc_vla.policy.numbers`.
         condensed: whether any number of keyframes becomes `slots` tokens, see `Condense`.
-        structured: whether it is told which keyframe is which; see `Situation`.
+        structured: whether it gets the phase of each keyframe; see `Situation`.
         colors: whether what stands out by its color in a keyframe is looked for; see `Match`.
     """
 
@@ -106,7 +106,7 @@ class PresentState(NamedTuple):
 
 
 class Situation(nn.Module):
-    """What is remembered, seen, felt and asked for, to one vector.
+    """Keyframes, images, measured state and instruction to one vector.
 
     The structured prompt of the paper (section 4.3, appendix C) says which image is history i of n. Here a keyframe
     has its embedding and its place in the order; without structure (table 3) it has neither, and what it says goes

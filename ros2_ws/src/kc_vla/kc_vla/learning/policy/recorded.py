@@ -40,7 +40,7 @@ def looked_at(data_set: DataSet, rig: Rig, asked: tuple[Camera, ...]) -> tuple[C
     if missing := [view for view in rig.views if Camera(view) not in there]:
         tqdm.write(
             f"{data_set.folder}: none of its cameras {', '.join(data_set.cameras)} is known to be "
-            f"{', '.join(missing)} of the rig '{rig.name}': it is learnt without; "
+            f"{', '.join(missing)} of the robot '{rig.name}': the policy is trained without; "
             f"--camera {missing[0]}=KEY says which it is, with a --camera for each of the others"
         )
     return there

@@ -22,7 +22,7 @@ from kc_vla.policy.model import EVENTS, KIND
 
 _FILES = {"stem": SEES, "memory": REMEMBERS, "condense": CONDENSES, "chunk": ACTS}
 _CALIBRATION = 256
-"""Pictures that give the ranges of 8-bit numbers."""
+"""Images that give the ranges of 8-bit numbers."""
 
 
 def release_policy(run: PolicyRun, models: Path, name: str, precision: str, replace_it: bool = False) -> int:

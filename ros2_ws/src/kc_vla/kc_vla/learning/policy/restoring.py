@@ -48,7 +48,7 @@ def run_or_model(named: str, models: Path | None, folder: Path) -> PolicyRun:
 
 
 def shipped_eyes(stem: ImageBackbone) -> None:
-    """Give a stem the layers of the policy that comes with the stack, which are on every machine; ModelError if not."""
+    """Give a backbone the layers of the policy that comes with the stack. Raises: ModelError, where it is not there."""
     give_layers(stem, onnx.load(str(load_policy(shipped_models(), SHIPPED).stem)).graph)
 
 
@@ -95,7 +95,7 @@ def _stem(model: PolicyModel, config: PolicyConfig) -> ImageBackbone:
 
 @torch.no_grad()
 def give_layers(stem: ImageBackbone, graph: onnx.GraphProto) -> None:
-    """Give a stem the layers of a released one, whose batch norms are folded into its convolutions: its own do nothing.
+    """Give a backbone the layers of a released one, whose batch norms are folded in: its own do nothing.
 
     Raises:
         KeyError, RuntimeError: the graph is none of such layers.

@@ -45,7 +45,7 @@ class PolicyRun(TrainingRun):
 
     @property
     def robot(self) -> str:
-        """Return the rig of the robot that it moves."""
+        """Return the name of the robot that it moves."""
         return str(self.data["robot"])
 
     @property
@@ -60,19 +60,19 @@ class PolicyRun(TrainingRun):
 
     @property
     def cameras(self) -> tuple[Camera, ...]:
-        """Return those that somebody chose of the data; none if it has all."""
+        """Return the cameras that the user chose of the data; none if it has all."""
         return parse_cameras(said) if (said := self.data.get("cameras")) else ()
 
     @property
     def maps(self) -> Path:
-        """Return where earlier versions kept the maps of its images: with the run that its stem is from."""
+        """Return where earlier versions kept the maps of its images: with the run that its backbone is from."""
         before = str(self.data.get("init", "") or self.data.get("stem", ""))
         is_there = before != "" and (Path(before) / "run.json").exists()
         return PolicyRun(Path(before)).maps if is_there else self.folder / "maps"
 
 
 def trained_policy(run: PolicyRun) -> tuple[ImageBackbone, Policy, ActionScale]:
-    """Return the stem, averaged network and action scale of a run; RunError where there is no checkpoint yet."""
+    """Return the backbone, averaged network and action scale of a run; RunError where there is no checkpoint yet."""
     state = run.need(CHECKPOINT, HOW)
     policy = Policy(Sizes(**state["sizes"]))
     policy.load_state_dict(state["average"])

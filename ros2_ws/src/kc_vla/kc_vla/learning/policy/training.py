@@ -36,7 +36,7 @@ from kc_vla.policy.numbers import Space, space_of
 
 STAGE = "policy"
 _FITTED_ON = 256
-"""Pictures whose main directions are taken."""
+"""Images whose main directions are taken."""
 _JUDGED = 600
 """Frames that are looked at every so often."""
 _EXECUTED = 8
@@ -60,9 +60,9 @@ def train_policy(
         data: folders of episodes with plans, or of such folders.
         config: settings.
         device: what computes.
-        init: a run to begin with the weights of, as after more episodes were taught; its stem, and what that has seen,
+        init: a run to begin with the weights of, as after more episodes were collected; its backbone, and its data,
             are taken over. It may have been `condensed` or `structured` otherwise.
-        eyes: a run to take over the stem of alone, and what that has seen, as to compare the two runs.
+        eyes: a run to take over the backbone of alone, and what that has seen, as to compare the two runs.
         from_takeovers, cameras: see `find_material`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Settings of a selector's training. The defaults are the paper's (tables 7 and 8, or told by its public code)."""
+"""Settings of a selector's training. The defaults are the paper's (tables 7 and 8, or its public code)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PRECISIONS = ("auto", "int8", "fp32")
 
 @dataclass(frozen=True)
 class StageOne:
-    """Metric learning of the trunk (table 7)."""
+    """Metric learning of the backbone (table 7)."""
 
     batch: int = 64
     """Triplets a step."""
@@ -31,24 +31,24 @@ class StageOne:
     weight_decay: float = 1e-3
     margin: float = 1.0
     neighbour_from: int = 3
-    """delta_min: a temporal neighbour is at least so many frames away from its anchor ..."""
+    """delta_min: a temporal neighbor is at least so many frames away from its anchor ..."""
     neighbour_to: int = 10
     """... and at most so many: delta_max."""
     batch_all: bool = False
-    """An anchor is held against every picture of its batch that is not its like, not against one negative alone."""
+    """An anchor is held against every image of its batch that is not its like, not against one negative alone."""
     jitter: float = 0.2
-    """Brightness, contrast and saturation of a training picture change by up to this share."""
+    """Brightness, contrast and saturation of a training image change by up to this share."""
     hue: float = 0.05
     """Hue, in turns, either way."""
     shift: int = 0
-    """A training picture moves by up to so many pixels, all three of a triplet by chances of their own."""
+    """A training image moves by up to so many pixels, all three of a triplet by chances of their own."""
     blur: float = 0.0
-    """Share of the training pictures that are softened, as a camera of more pixels shows them."""
+    """Share of the training images that are softened, as a camera of more pixels shows them."""
 
 
 @dataclass(frozen=True)
 class StageTwo:
-    """Learning of the query head on the frozen trunk (table 8)."""
+    """Learning of the query head on the frozen backbone (table 8)."""
 
     batch: int = 32
     epochs: int = 50
@@ -79,13 +79,13 @@ class Config:
     """All settings of a run."""
 
     image_size: int = 224
-    """Side of the square that the trunk sees, px."""
+    """Side of the square that the backbone sees, px."""
     window: int = 3
     """Frames that the head sees (k)."""
     stride: int = 1
     """Frames between two of them."""
     init: str = "imagenet"
-    """Where the trunk's first weights come from, one of `INITS`."""
+    """Where the backbone's first weights come from, one of `INITS`."""
     seed: int = 0
     stage_one: StageOne = field(default_factory=StageOne)
     stage_two: StageTwo = field(default_factory=StageTwo)

@@ -1,4 +1,4 @@
-"""Measures a selector on recorded episodes, free-running and with the true phase told, also under disturbance."""
+"""The measurement of a selector on recorded episodes, free-running and with the true phase, also under disturbance."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class EpisodeResult:
         scores: (N, phases) of what it saw.
         threshold: of the task.
         free: detections, free-running.
-        forced: detections with the true phase told.
+        forced: detections with the true phase as an input.
     """
 
     recording: LabeledEpisode
@@ -86,7 +86,7 @@ class TaskResult:
     forced: Counts = field(default_factory=Counts)
     delays: list[int] = field(default_factory=list)
     whole: int = 0
-    """Episodes of which every committed keyframe is within the tolerance, and none is missing."""
+    """Episodes of which every confirmed keyframe is within the tolerance, and none is missing."""
     episodes: int = 0
 
     def add(self, result: EpisodeResult) -> None:

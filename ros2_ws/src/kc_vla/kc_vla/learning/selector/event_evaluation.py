@@ -40,12 +40,12 @@ def report_events(data: Path, settings: NetworkOptions, cameras: tuple[Camera, .
 
     Args:
         data: a data set with keyframes, or a folder of several.
-        settings: of the trunk that the events are looked at with.
+        settings: of the backbone that the events are looked at with.
         cameras: of the data, where they are not called as usual.
 
     Raises:
         BagError, DataError: the data cannot be used.
-        SourceError: the trunk cannot be had.
+        SourceError: the backbone cannot be had.
     """
     source = open_events(settings)
     counts: dict[str, _Counts] = {}

@@ -1,4 +1,4 @@
-"""Trunk and head as ONNX files: uint8 images in, the normalization in the graph."""
+"""Backbone and head as ONNX files: uint8 images in, the normalization in the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trunk features of whole episodes, computed once and kept: the trunk of Stage II is frozen, so they never change."""
+"""Backbone features of whole episodes, computed once and kept, because Stage II freezes the backbone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BATCH = 64
 
 
 def trunk_features(trunk: Backbone, pictures: Iterable[Picture], device: Device) -> Features:
-    """Return features (T, 512) of T images (S, S, 3) of the trunk as it is at run time.
+    """Return features (T, 512) of T images (S, S, 3) of the backbone as it is at run time.
 
     Nothing in it learns or drifts.
     """
@@ -41,7 +41,7 @@ def trunk_features(trunk: Backbone, pictures: Iterable[Picture], device: Device)
 
 
 def file_features(trunk: onnxruntime.InferenceSession, pictures: Iterable[Picture]) -> Features:
-    """Return the same of an exported trunk, as it runs on the robot."""
+    """Return the same of an exported backbone, as it runs on the robot."""
     return np.concatenate([trunk.run(None, {"pictures": batch})[0] for batch in _batches(pictures)])
 
 
@@ -59,8 +59,8 @@ def cached_features(
     Args:
         recordings: what to look at.
         size: px of the images.
-        compute: the trunk.
-        folder: for one trunk, one size and one split only; see `weights_name` and `file_name`.
+        compute: the backbone.
+        folder: for one backbone, one size and one split only; see `weights_name` and `file_name`.
         title: of the progress bar.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def cached_features(
 
 
 def weights_name(trunk: Backbone) -> str:
-    """Return a short name that changes with any weight of the trunk."""
+    """Return a short name that changes with any weight of the backbone."""
     whole = hashlib.sha256()
     for name, weight in sorted(trunk.state_dict().items()):
         whole.update(name.encode())
@@ -85,7 +85,7 @@ def weights_name(trunk: Backbone) -> str:
 
 
 def file_name(trunk: Path) -> str:
-    """Return the same of an exported trunk."""
+    """Return the same of an exported backbone."""
     return digest(trunk.read_bytes())
 
 

@@ -1,4 +1,4 @@
-"""The baseline that learns trunk and head at once, from the answers alone (paper, table 2, "Joint End-to-End")."""
+"""The baseline that learns backbone and head at once, from the answers alone (paper, table 2, "Joint End-to-End")."""
 
 from __future__ import annotations
 

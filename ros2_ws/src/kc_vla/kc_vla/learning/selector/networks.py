@@ -18,7 +18,7 @@ EMBEDDING = 128
 
 
 class Projection(nn.Module):
-    """Features to the unit sphere of the metric space. Only Stage I has it: the trunk alone goes on."""
+    """Features to the unit sphere of the metric space. Only Stage I has it: the backbone alone goes on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class QueryHead(nn.Module):
 
 
 class Selector(nn.Module):
-    """Trunk and head as one network, for the baseline that learns both at once (paper, table 2, "Joint End-to-End")."""
+    """Backbone and head as one network, for the baseline that learns both (paper, table 2, "Joint End-to-End")."""
 
     def __init__(self, trunk: Backbone, head: QueryHead) -> None:
         super().__init__()

@@ -42,12 +42,12 @@ class Pretrained:
         return {**size, "window": model.window, "stride": model.stride} if "head" in self.parts else size
 
     def keeps_its_trunk(self, cameras: tuple[Camera, ...], size: int) -> bool:
-        """Return whether the trunk can stay the file that it is, as it sees images of that form and learns nothing."""
+        """Return whether the backbone can stay the file that it is: it sees images of that form and learns nothing."""
         form = len(self.model.cameras), self.model.image_size
         return "trunk" in self.parts and (len(cameras), size) == form
 
     def kept_trunk(self, place: Path) -> Path:
-        """Return the file of the trunk, copied to `place`."""
+        """Return the file of the backbone, copied to `place`."""
         copy_whole(self.model.trunk, place)
         return place
 
@@ -58,11 +58,10 @@ class Pretrained:
         return {"init": self.model.name, **{f"init_{part}": digest for part, digest in digests.items()}}
 
     def trunk(self, pictures: Iterable[Picture]) -> Backbone:
-        """Return its trunk, with the weights of an 8-bit one as near as 8 bits come.
+        """Return its backbone, with the weights of an 8-bit one as near as 8 bits come.
 
         Args:
-            pictures: some of what it will learn from, to set the batch norms by; they change nothing of what the trunk
-                computes.
+            pictures: some of what it will learn from, to set the batch norms by; the outputs of the backbone stay.
 
         Raises:
             LearningError: it is another network than ours.
@@ -113,7 +112,7 @@ class Pretrained:
 
 
 def find_pretrained(models: Path, name: str, parts: str) -> Pretrained:
-    """Return the model called `name` in the registry of `models`, of which `parts`, as in "trunk,head", are taken.
+    """Return the model called `name` in the registry of `models`, of which `parts`, as in `trunk,head`, are taken.
 
     Raises:
         ModelError: it is not there.
@@ -128,7 +127,7 @@ def find_pretrained(models: Path, name: str, parts: str) -> Pretrained:
 def _head_state(graph: onnx.GraphProto) -> Iterator[tuple[str, Tensor]]:
     """Yield the weights of an exported head by their names in `QueryHead`.
 
-    They are told by the nodes that use them: the exporter renames weights, and shares those that are equal.
+    They follow from the nodes that use them: the exporter renames weights, and shares those that are equal.
     """
     values = stored_values(graph)
     for node in graph.node:

@@ -21,7 +21,7 @@ from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.parallel import on_all_cores
 
 _NAMED = 10
-"""So many episodes are told of by their numbers."""
+"""Number of episodes that a message lists by their numbers."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def load_recordings(
 ) -> list[LabeledEpisode]:
     """Return the episodes that a selector can learn from, of a data set, of all in a folder, or of several such.
 
-    Episodes with no keyframe but frame 0 are left out, which is told, as are keyframes that are missing at the end.
+    Episodes with no keyframe but frame 0 are left out; these, and keyframes missing at the end, are logged.
 
     Args:
         data: folder of the data set, or of several; or such folders.
@@ -119,7 +119,7 @@ def load_unmarked(folder: Path, tell: Tell = tell_person) -> list[LabeledEpisode
 
     The keyframes may not have been marked yet.
 
-    Episodes of tasks that are not in the task table are left out, which is told.
+    Episodes of tasks that are not in the task table are left out and logged.
 
     Raises:
         BagError: a data set cannot be read.

@@ -26,7 +26,7 @@ from kc_vla.learning.selector.run import SelectorRun
 from kc_vla.learning.selector.training import sample_pictures, trained_head, trained_trunk
 
 _CALIBRATION = 256
-"""Training pictures that give the ranges of 8-bit numbers."""
+"""Training images that give the ranges of 8-bit numbers."""
 Chosen = Mapping[str, tuple[float, float]]
 """For each task a threshold, and the F1 on the validation episodes with it."""
 
@@ -37,7 +37,7 @@ class Released:
 
     Attributes:
         chosen: see there.
-        precision: of the trunk, "int8" or "fp32".
+        precision: of the backbone, "int8" or "fp32".
         remark: what a person should know of it; mostly empty.
     """
 
@@ -63,7 +63,7 @@ def release_selector(
         validation: data by which the thresholds, and if need be the precision, are chosen, with the exported files.
         models: folder of models.
         name: of the model.
-        precision: of the trunk, one of `config.PRECISIONS`.
+        precision: of the backbone, one of `config.PRECISIONS`.
         replace_it: it may take the place of another model.
 
     Raises:
@@ -135,7 +135,7 @@ def _source(run: SelectorRun) -> dict[str, Any]:
 
 
 def _trunks(run: SelectorRun, learnt_from: Sequence[LabeledEpisode], precision: str, folder: Path) -> dict[str, Path]:
-    """Return the file of the trunk in each precision that comes into question."""
+    """Return the file of the backbone in each precision that comes into question."""
     made = {each: folder / f"{each}.onnx" for each in ("int8", "fp32")}
     if run.frozen_trunk.exists():
         own = "int8" if is_quantized(run.frozen_trunk) else "fp32"

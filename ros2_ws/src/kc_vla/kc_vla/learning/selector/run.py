@@ -52,7 +52,7 @@ class SelectorRun(TrainingRun):
 
     @property
     def frozen_trunk(self) -> Path:
-        """Return the trunk of the model that the run began with and does not train; mostly there is none."""
+        """Return the backbone of the model that the run began with and does not train; mostly there is none."""
         return self.folder / "trunk.onnx"
 
     @property

@@ -1,4 +1,4 @@
-"""Stage I: metric learning of the trunk with the triplet margin loss (paper, equation 1)."""
+"""Stage I: metric learning of the backbone with the triplet margin loss (paper, equation 1)."""
 
 from __future__ import annotations
 

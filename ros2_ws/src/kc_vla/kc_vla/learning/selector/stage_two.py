@@ -1,4 +1,4 @@
-"""Stage II: the query head learns on the features of the frozen trunk (paper, section 4.2, equations 2 to 5)."""
+"""Stage II: the query head learns on the features of the frozen backbone (paper, section 4.2, equations 2 to 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The training of a selector from recorded episodes to the weights of its trunk and its head."""
+"""The training of a selector from recorded episodes to the weights of its backbone and its head."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from kc_vla.learning.selector.stage_two import Split, new_head, train_head
 
 TRUNK = "trunk"
 _CALIBRATION = 64
-"""Training pictures that set the first batch norms."""
+"""Training images that set the first batch norms."""
 _HOW = "finish it with kc-vla train selector"
 _Shown = Callable[[SelectorRun, Sequence[LabeledEpisode], str], Split]
-"""Recordings of a part of the data with the features of a trunk that learns no more."""
+"""Recordings of a part of the data with the features of a backbone that learns no more."""
 
 
 def train_selector(
@@ -69,7 +69,7 @@ def train_selector(
         config: settings.
         method: one of `config.METHODS`.
         device: what computes.
-        trunk_of: an earlier two-stage run whose trunk, and whose features, serve again.
+        trunk_of: an earlier two-stage run whose backbone, and whose features, serve again.
         init: a model to begin with, in place of what `config.init` says.
         own: tasks that the task table does not have, or has otherwise, by name.
         cameras: that the selector looks at.
@@ -144,7 +144,7 @@ def _fingerprint(recordings: Sequence[LabeledEpisode]) -> str:
 
 
 def trained_trunk(run: SelectorRun) -> Backbone:
-    """Return the trunk of a finished run, but of one that has kept that of a model (`SelectorRun.frozen_trunk`).
+    """Return the backbone of a finished run, but of one that has kept that of a model (`SelectorRun.frozen_trunk`).
 
     Raises:
         TrainingRunError: it is not finished.
@@ -180,7 +180,7 @@ def sample_pictures(recordings: Sequence[LabeledEpisode], size: int, number: int
 
 
 def _kept(run: SelectorRun, make: Callable[[], Backbone]) -> Backbone:
-    """Return the run's trunk; it is made if it is not there yet."""
+    """Return the run's backbone; it is made if it is not there yet."""
     if (state := run.load(TRUNK)) is None:
         state = {"trunk": make().state_dict()}
         run.save(TRUNK, state)
@@ -200,7 +200,7 @@ def _stage_one(
 
 
 def _trunk_of(other: SelectorRun, run: SelectorRun) -> Backbone:
-    """Return the finished trunk of another run that differs in nothing but its second stage.
+    """Return the finished backbone of another run that differs in nothing but its second stage.
 
     Raises:
         TrainingRunError: it differs in more, or is not finished.
@@ -238,7 +238,7 @@ def _by_weights(trunk: Backbone, device: Device, shelf: Path) -> _Shown:
 
 
 def _by_file(trunk: Path, cameras: tuple[Camera, ...], shelf: Path) -> _Shown:
-    """Return how to compute features by a trunk as it runs on the robot, so that the head learns what it will get.
+    """Return how to compute features by a backbone as it runs on the robot, so that the head learns what it will get.
 
     A run that came to no checkpoint may have left features of other cameras on the shelf, which have another name.
     """

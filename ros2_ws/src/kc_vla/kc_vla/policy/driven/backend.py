@@ -25,10 +25,10 @@ _MOVING = 4
 
 
 class ExternalBackend:
-    """Shows what the robot sees and feels, and does the next that is said.
+    """Sends observations to a program, and takes the next action from it.
 
     What is said reaches the arm on the way that a network's actions take, with the same limits, holds and stops. An arm
-    that is driven by its joints is told positions, any other robot tool deltas, each for one control step: in lock-step
+    that is driven by its joints takes positions, any other robot tool deltas, each for one control step: in lock-step
     each is done once, in real time it is a speed until the next comes.
     """
 
@@ -41,7 +41,7 @@ class ExternalBackend:
         """Listen on a Unix socket.
 
         Raises:
-            PolicyError: it cannot be opened, or somebody listens there already.
+            PolicyError: it cannot be opened, or another process listens there already.
         """
         codec = Codec(rig, ActionType.TOOL_DELTA if rig.driver.type == SIMULATED else ActionType.JOINT_POSITION)
         self.action_type, self.names = codec.action, codec.action_names
@@ -90,4 +90,4 @@ def open_driven(context: PolicyContext, options: ExternalOptions) -> ExternalBac
     """
     if not options.socket:
         raise PolicyError("policy:=driven needs socket:=, the path of a Unix socket at which a program drives")
-    return ExternalBackend(context.rig, options.socket)
+    return ExternalBackend(context.robot, options.socket)

@@ -68,7 +68,7 @@ class ArrayColumns:
         return sizes[self.kind]
 
     def described(self) -> str:
-        """Return what its numbers mean, in a line that is the same for the same meaning, whoever wrote the mapping."""
+        """Return what its numbers mean, in a line that is the same for the same meaning in every mapping."""
         if self.kind == CONSTANT:
             return f"{len(self.constant)} {CONSTANT}"
         words = [self.kind, "" if self.how == "absolute" else self.how, "tool" if self.in_tool else ""]

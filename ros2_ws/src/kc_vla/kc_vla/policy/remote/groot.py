@@ -147,7 +147,7 @@ def open_groot(context: PolicyContext, options: GrootOptions) -> GrootBackend:
     link = ZmqLink(options.server or "tcp://localhost:5555")
     usual = "kc-vla" if options.dialect == "kc-vla" else "groot"
     try:
-        mapping = load_mapping(options.mapping, context.rig, "groot", usual)
+        mapping = load_mapping(options.mapping, context.robot, "groot", usual)
     except MappingError as error:
         raise PolicyError(str(error)) from error
     return GrootBackend(

@@ -28,7 +28,7 @@ class GrootRequestFormat:
 
     Attributes:
         nested: maps within maps, and batches: N1.6 and later; otherwise one map, with names as "video.image": N1.5.
-        masked: padding is zeros, and told by a mask: kc-vla; otherwise it is the first moment again, as at the
+        masked: padding is zeros, and a mask marks it: kc-vla; otherwise it is the first moment again, as at the
             beginning of what GR00T is trained on.
         pictures: how many moments of the images, the present one included.
         states: the same of the state.

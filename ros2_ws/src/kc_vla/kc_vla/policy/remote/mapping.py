@@ -1,6 +1,6 @@
 """What a server calls our views, the parts of our state and the columns of our actions, and in which form it has them.
 
-One mapping for each robot and model serves both ways: to ask a server of others, and to answer their clients.
+One mapping for each robot and model serves both ways: to ask a third-party server, and to answer their clients.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PolicyMapping:
         pictures: how each is sent.
         state: the parts of each array, in order.
         actions: the same of the actions.
-        instruction: key of what the policy is told; empty: as the server calls it.
+        instruction: key of the instruction; empty: as the server calls it.
         text: what that is; `{instruction}` in it stands for the instruction.
         rate: actions per second of the server.
         history: moments that are sent, the present one included; 0: as many as the server wants.

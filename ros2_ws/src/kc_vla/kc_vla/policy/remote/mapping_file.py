@@ -3,10 +3,10 @@
 ```yaml
 speaks: openpi                  # or groot
 robots: [panda_sim]             # robots that it is for; left out: any
-rate: 20                        # actions per second of the server; left out: the rig's control rate
+rate: 20                        # actions per second of the server; left out: the robot's control rate
 instruction: prompt             # key of the text; groot: left out, as the server calls it
 text: "{instruction}"           # what is sent there
-history: 6                      # groot: moments that are sent; left out: as many as the server wants
+history: 6                      # groot: moments that are sent; left out: those of the server
 pictures:
   observation/image: {view: third_person, size: 224, turn: 180, channels: first}
 state:

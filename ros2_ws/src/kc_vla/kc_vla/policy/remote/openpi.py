@@ -151,7 +151,7 @@ def open_openpi(context: PolicyContext, options: OpenPiOptions) -> OpenPiBackend
     """
     link = WebSocketLink(options.server or "ws://localhost:8000", token_or_environment(options.token))
     try:
-        mapping = load_mapping(options.mapping, context.rig, "openpi")
+        mapping = load_mapping(options.mapping, context.robot, "openpi")
     except MappingError as error:
         raise PolicyError(str(error)) from error
     if len(mapping.actions) != 1:

@@ -27,7 +27,7 @@ class ServerMetadata:
     """What a server says of itself.
 
     Attributes:
-        reset: it wants to be told when an episode begins.
+        reset: it needs a message when an episode begins.
         rtc: it takes the actions that run while it thinks.
         keyframes: how many it takes, 0 without a memory.
         keeps: it keeps them for a connection until it is reset: each need be sent once.

@@ -56,8 +56,8 @@ class Path:
     def at_rate(self, given: float, wanted: float, body: RobotPose) -> Path:
         """Return the same way in the same time: rows that come `given` times a second as rows that come `wanted` times.
 
-        Row i is reached (i + 1) / rate seconds after the robot was where it is. The gripper is told what the row that
-        is under way tells it.
+        Row i is reached (i + 1) / rate seconds after the robot was where it is. The gripper gets the command of the row
+        that is under way.
         """
         if given == wanted:
             return self

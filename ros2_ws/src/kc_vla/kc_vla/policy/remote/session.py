@@ -22,7 +22,7 @@ class LinkError(PolicyError):
 
 
 class RefusedError(PolicyError):
-    """The server has answered, and it is an error: it is told, and not asked the same at once."""
+    """The server has answered with an error: it is logged, and the same is not asked again at once."""
 
 
 class Link(Protocol):

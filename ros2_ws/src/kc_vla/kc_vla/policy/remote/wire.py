@@ -167,7 +167,7 @@ def number_in(values: object, *path: str) -> float | None:
 
 
 def line(text: str) -> str:
-    """Return what somebody else has written, as one line of bounded length that can be printed."""
+    """Return a third-party text as one line of bounded length that can be printed."""
     words = " ".join(text.split())
     return "".join(letter for letter in words[:_MOST_TOLD] if letter.isprintable())
 

@@ -85,7 +85,7 @@ class ZmqLink:
             self._close()
 
     def leave(self) -> None:
-        """Have whoever waits for an answer stop, and close: ZeroMQ would wait at its end for what is still open."""
+        """Stop the wait for an answer, and close: ZeroMQ would wait at its end for what is still open."""
         self._left.set()
         if self._lock.acquire(timeout=_LEAVE_S):
             self._close()

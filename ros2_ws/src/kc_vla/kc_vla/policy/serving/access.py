@@ -1,4 +1,4 @@
-"""Who is let in: this machine alone, or whoever has the token."""
+"""The access to a policy server: this machine alone, or clients with the token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kc_vla.policy.serving.served import ServingError
 
 _HERE = ("127.0.0.1", "localhost", "::1")
 Say = Callable[[str], None]
-"""What tells whoever runs a server, in a line, who comes and goes."""
+"""Takes a line on each client that connects or leaves, for the operator of a server."""
 MOST_CLIENTS = 8
 """At a time."""
 
@@ -22,7 +22,7 @@ def check_access(host: str, token: str) -> None:
     """Check that nobody from another machine gets in without a token.
 
     Raises:
-        ServingError: somebody would be.
+        ServingError: a client would be.
         PolicyError: the token cannot be one.
     """
     checked_token(token)
@@ -50,7 +50,7 @@ def cannot_listen(host: str, port: int, number: int | None, told: str) -> Servin
 
 
 class ClientLog:
-    """Tells of clients, but no more than a line a second: whoever knocks again and again fills no terminal."""
+    """Logs clients, at most a line a second: a client that tries again and again fills no terminal."""
 
     def __init__(self, say: Say) -> None:
         """Begin without clients.

@@ -63,9 +63,9 @@ class GrootServer:
         Args:
             served: the policy.
             token: that a client must have, none if empty.
-            dialect: n1.5 or n1.6, in which the modalities are told; observations are understood in both.
+            dialect: n1.5 or n1.6, in which the modalities are described; observations are understood in both.
             horizon: actions that it gives.
-            say: told who comes, and who is refused.
+            say: takes a line on each client that connects or is refused.
         """
         self._served, self._token, self._porter = served, token, ClientLog(say)
         self._clients: OrderedDict[bytes, Client] = OrderedDict()

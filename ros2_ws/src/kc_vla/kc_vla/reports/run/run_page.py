@@ -24,7 +24,7 @@ from kc_vla.reports.run.folder import RunFolder, run_of
 
 _PARTS = Path(__file__).with_name("page")
 _SHOWN = (("keyframe_selector", "camera_to_event"), ("policy_server", "predict"))
-"""Latencies in the table of the episodes: from a picture to its keyframe event, and of a chunk."""
+"""Latencies in the table of the episodes: from an image to its keyframe event, and of a chunk."""
 _FASTEST_MS, _SLOWEST_MS = 0.1, 10_000.0
 
 

@@ -1,4 +1,4 @@
-"""The table of a run as its episodes end, and its page when it is over, told to a person."""
+"""The log of a run: its table as its episodes end, and its page when it is over."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kc_vla.reports.run_table import RunTable
 
 
 class RunTableLog:
-    """A table whose troubles end nothing: they are told."""
+    """A table whose errors end nothing: they are logged."""
 
     def __init__(self, folder: Path, planned: int, say: Callable[[str], None]) -> None:
         """Prepare to print a table at the end.

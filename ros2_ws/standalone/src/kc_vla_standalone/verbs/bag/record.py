@@ -80,7 +80,7 @@ class _Recording:
         self._known: set[str] = set()
 
     def listen(self, topic: str, types: list[str]) -> None:
-        """Record a topic from now on, if somebody publishes it and its type is known here."""
+        """Record a topic from now on, if a node publishes it and its type is known here."""
         publishers = self._node.node.get_publishers_info_by_topic(topic)
         if topic in self._known or not publishers:
             return

@@ -1,0 +1,39 @@
+"""What can be chosen by name: our rows of each open table, and those that other packages add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from kc_vla.core.tables import OpenTable
+from kc_vla.machine.finding import Finding, Level
+
+TABLES = {
+    "arm drivers": "kc_vla.arm.kinds:ARMS",
+    "policies": "kc_vla.policy.backends:BACKENDS",
+    "selectors": "kc_vla.keyframes.selectors:SELECTORS",
+    "replacement": "kc_vla.memory.replacement.policies:REPLACEMENTS",
+    "simulators": "kc_vla_sim.simulators:SIMULATORS",
+}
+"""The open tables by the name of their line, each as "module:attribute"."""
+
+
+def look_at_table(name: str) -> Sequence[Finding]:
+    """List the rows of an open table, and each that cannot be loaded in a line of its own.
+
+    Args:
+        name: name of the table in `TABLES`.
+    """
+    module, _, attribute = TABLES[name].partition(":")
+    package = module.partition(".")[0]
+    if find_spec(package) is None:
+        return [Finding(name, Level.OK, f"the package {package} is not installed", facts={"rows": {}})]
+    table: OpenTable[Any] = getattr(import_module(module), attribute)
+    rows = list(table.rows())
+    good = {row.name: package if row.package == "kc_vla" else row.package for row in rows if not row.error}
+    told = [row if source == package else f"{row} ({source})" for row, source in good.items()]
+    broken = [Finding(name, Level.WARN, row.error) for row in rows if row.error]
+    what = f"of {package}: {', '.join(told)}" if good else "none can be loaded"
+    return [Finding(name, Level.OK, what, facts={"rows": good}), *broken]
