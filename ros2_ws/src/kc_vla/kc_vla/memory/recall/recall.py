@@ -146,8 +146,7 @@ class Recall:
             return RecallAnswer(text, (), 0.0)
         instruction = understand(text)
         scores = self._scores(instruction)[candidates]
-        order = np.lexsort((-self._index.stamps[candidates], -scores))[: max(most, _RANKED, 2)]
-        found = [self._found(int(candidates[at]), float(scores[at])) for at in order]
+        found = self._likeliest(candidates, scores, max(most, _RANKED, 2))
         lead = found[0].score - found[1].score if len(found) > 1 else found[0].score
         how = described(instruction, found[0].unit, self._index.values_asked_for(words(instruction.meaning)))
         confidence = self._calibration.confidence(how, found[0].score, lead)
@@ -189,10 +188,18 @@ class Recall:
                 adds[code] -= weights.excluded
         return adds
 
-    def _found(self, number: int, score: float) -> RecalledUnit:
-        unit = self._index.units[number]
-        assert unit is not None
-        return RecalledUnit(unit, score)
+    def _likeliest(self, candidates: NDArray[np.intp], scores: Vectors, most: int) -> list[RecalledUnit]:
+        """Return units by score, then the newest first, then by id: the order in which they came says nothing."""
+        stamps = self._index.stamps[candidates]
+        order = np.lexsort((-stamps, -scores))
+        last = order[min(most, len(order)) - 1]
+        end = most + int(
+            np.count_nonzero((scores[order[most:]] == scores[last]) & (stamps[order[most:]] == stamps[last]))
+        )
+        found = [
+            RecalledUnit(unit, float(scores[at])) for at in order[:end] if (unit := self._index.units[candidates[at]])
+        ]
+        return sorted(found, key=lambda each: (-each.score, -each.unit.stamp, each.unit.object_id))[:most]
 
 
 def _ranked(answer: RecallAnswer, ranker: Ranker) -> RecallAnswer:
