@@ -68,7 +68,7 @@ LEFT_IN_DOCSTRINGS = {
     "rest pose": 0,
     "power": 0,
     "let go": 30,
-    "of others": 22,
+    "of others": 21,
     "trunk": 64,
     "stretch": 4,
     "deed": 14,
