@@ -12,6 +12,7 @@ from kc_vla.memory.live_units import RecallOutcome
 from kc_vla.planning.execution.exploring import LOOKS, Explorer
 from kc_vla.planning.execution.guesses import thrown_away, told_of
 from kc_vla.planning.execution.opened_doors import OpenedDoors
+from kc_vla.planning.execution.purposes import unknown_purpose
 from kc_vla.planning.execution.reference import Reference, is_id, read
 from kc_vla.planning.execution.results import RECALL, MemoryLookup
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
@@ -78,6 +79,8 @@ class Finder:
         reference, left_out = replace(read(text), carried=carried), set(without)
         if is_id(text):
             return self._of_id(text, left_out, explore, carried)
+        if reference.vague and not reference.done and unknown_purpose(text):
+            raise NotFoundError(f"nobody knows which things serve as {text!r}: name the thing")
         pointed = self._pointed_at(text, reference)
         if pointed is not None and pointed.object_id not in left_out:
             seen = self._visit(pointed)
