@@ -53,11 +53,13 @@ _PHRASES = {
     ObjectState.COOKED: r"(?:done|finished) cooking",
     ObjectState.DIRTY: r"with (?:dirt|stains|spots|grease|mud|food) on it",
 }
+_WHOLE = r"whole(?! (?:wheat|grain|milk|meal|set|lot|bunch|family|day|house|room|kitchen|thing)\b)"
+"""Not "whole wheat", nor "a whole set"."""
 _LACKING = {
     ObjectState.COOKED: "raw|uncooked",
     ObjectState.HEATED: "unheated",
-    ObjectState.SLICED: "uncut|unsliced|intact|whole(?! wheat| grain| milk)",
-    ObjectState.BROKEN: "unbroken|intact|undamaged|whole(?! wheat| grain| milk)",
+    ObjectState.SLICED: f"uncut|unsliced|intact|{_WHOLE}",
+    ObjectState.BROKEN: f"unbroken|intact|undamaged|{_WHOLE}",
     ObjectState.FILLED: "unfilled",
 }
 """Words for what has not been done."""
