@@ -129,6 +129,47 @@ def test_what_is_not_known_of_a_thing_is_told_and_what_is_seen_to_be_otherwise_i
         assert "is not broken" in result.reason
 
 
+@pytest.mark.parametrize(
+    "purpose", ["to open a bottle with", "to lean on", "for breakfast", "that can be sliced", "to keep the milk cold"]
+)
+def test_nothing_is_taken_for_a_purpose_of_which_nobody_knows_what_serves(robot: Open, purpose: str) -> None:
+    result, done = skills(opened(robot, build_scene(1)), f"bring me something {purpose}")
+    assert not result.success
+    assert done == []
+    assert f"nobody knows which things serve as 'something {purpose}'" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("purpose", "kinds"),
+    [
+        ("to clean with", ("DishSponge", "SoapBottle")),
+        ("to wash the mug with", ("DishSponge", "SoapBottle")),
+        ("to stir with", ("Spoon", "Fork", "Spatula", "Ladle")),
+        ("to eat with", ("Spoon", "Fork", "Knife", "ButterKnife")),
+        ("to eat from", ("Plate", "Bowl")),
+        ("to cook in", ("Pan", "Pot")),
+    ],
+)
+def test_what_serves_a_purpose_is_taken(robot: Open, purpose: str, kinds: tuple[str, ...]) -> None:
+    result, _ = skills(opened(robot, build_scene(1)), f"bring me something {purpose}")
+    assert result.success, result.reason
+    assert result.in_hand.startswith(kinds)
+
+
+@pytest.mark.parametrize("word", ["whole", "intact", "uncut", "unsliced"])
+def test_a_thing_that_is_to_be_whole_is_not_the_one_that_was_sliced(robot: Open, word: str) -> None:
+    world = build_scene(1)
+    home = opened(robot, world)
+    assert home.carry_out("slice a tomato").success
+    sliced = next(call.arguments[0] for call in home.body.calls if call.skill == "SliceObject")
+    assert home.carry_out("put the knife on the counter").success
+    result, _ = skills(home, f"bring me the {word} tomato")
+    assert result.success
+    assert result.in_hand.startswith("Tomato")
+    assert result.in_hand != sliced
+    assert not any(word in each and "nothing is known" in each for each in result.notes)
+
+
 def test_every_mug_is_all_that_are_known(robot: Open) -> None:
     home = opened(robot, build_scene(1))
     assert home.carry_out("put a mug on the counter").success

@@ -23,11 +23,13 @@ from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.rig import Vector
 from tests.support.emulated_piper import running_emulator, wait_for
+from tests.support.node_process import Peer
 from tests.support.piper import KINEMATICS, PIPER
 
 from .beginnings import BEGINNINGS, beginning_row
 from .handover import MIDDLE, SWING
 from .measuring import Table
+from .restarts import RESTARTS, restart_row
 
 SETTINGS = ServoSettings(speed=1.0)
 _RATE_S = 0.05
@@ -128,11 +130,17 @@ def measure(quick: bool, work: Path) -> Table:
     """Swing the arm, let each thing go wrong once, and look when it is noticed and when the arm stands."""
     rows = [{"what goes wrong": name, **_row(name, harm, work)} for name, harm in tqdm(SCENARIOS.items(), unit="fault")]
     rows += [beginning_row(name, work / "bus") for name in tqdm(BEGINNINGS, unit="beginning")]
+    restarts = list(RESTARTS)[: 1 if quick else None]
+    with Peer() as peer:
+        rows += [restart_row(name, work / f"restart{number}", peer) for number, name in enumerate(restarts)]
     notes = (
         "An arm that swings at up to 30 degrees/s; control loop at 200 Hz, it counts as lost when silent for 200 ms; "
         "emulated Piper, the vendor's SDK. Times count from the moment at which it goes wrong.",
         "`goes on for`: the way of the joint that went furthest from where it was then.",
         "From reported limits on: how an arm begins that lies, with the largest step seen on the bus.",
+        "The last rows: `piper.launch.py` with an emulated arm, recorded cameras, learned selector and a script of "
+        "poses. A client that knew the controller presses the stop while it is started again. `after` is when the "
+        "answer came. The largest step is that of the whole run, from one target on the bus to the next.",
     )
     return Table("Reaction to faults", rows, notes)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from kc_vla.arm.session import ArmSession, Failure, Gravity
 from kc_vla.arm.stop_latch import StopLatch
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.options import OptionError
-from kc_vla.core.rig import load_rig
+from kc_vla.core.rig import Rig, load_rig
 
 ROBOT = Path(__file__).parents[1] / "kc_vla_xarm/robots/xarm7.yaml"
 SPEED, PERIOD_S, EVERY = 1.0, 0.005, 2
@@ -39,10 +40,12 @@ PATIENCE_S = 60.0
 class Desk:
     """A session with the arm of a control box, and what it said."""
 
-    def __init__(self, box: ControlBox, patience: float = 5.0) -> None:
+    def __init__(self, box: ControlBox, patience: float = 5.0, robot: Rig | None = None) -> None:
         self.box, self.stopped = box, False
         self.said: list[tuple[Gravity, str]] = []
-        wiring = Wiring("xarm", load_rig(str(ROBOT)), {"address": ADDRESS, "port_offset": box.offset}, None, patience)
+        wiring = Wiring(
+            "xarm", robot or load_rig(str(ROBOT)), {"address": ADDRESS, "port_offset": box.offset}, None, patience
+        )
         # A busy machine may let the control loop stand still for longer than it may beside a real arm.
         settings = ServoSettings(PERIOD_S, EVERY, SPEED, stalled_after=5.0, stale_after=1.0, grace=0.5)
         self.session = ArmSession(wiring, settings, 100.0, 0, lambda: self.stopped, self._say)
@@ -247,6 +250,25 @@ def test_another_program_that_takes_the_arm_blocks_it(desk: Desk, harm: tuple[ob
     desk.is_blocked(words)
     assert desk.resume() == ""
     desk.go(np.zeros(7))
+
+
+def test_one_outside_of_its_limits_gets_no_power_and_is_led_back_by_a_person_alone(box: ControlBox) -> None:
+    robot = load_rig(str(ROBOT))
+    lowest = np.where(np.arange(7) == 5, 0.4, robot.limits.lowest)  # it stands at 0
+    desk = Desk(box, robot=replace(robot, limits=replace(robot.limits, lowest=lowest)))
+    desk.connect()
+    desk.until(lambda: "joint 6 is at 0.0 degrees, outside of its 22.9 to" in desk.session.blocked)
+    assert not desk.session.has_power
+    desk.session.set_target(RAISED, 0.03, 0.2)
+    desk.run(0.5)
+    assert desk.box.ask("log")["count"] == 0
+    assert desk.resume() == ""
+    assert desk.angles()[5] >= 0.4
+    steps = desk.check_wire()["steps"]
+    assert max(steps) <= ServoSettings().return_speed * PERIOD_S * EVERY + SINGLE
+    desk.go(np.maximum(RAISED, lowest + 0.01))
+    desk.close()
+    desk.check_wire()
 
 
 def test_an_arm_that_is_found_with_power_waits_for_a_person(desk: Desk) -> None:

@@ -19,6 +19,7 @@ from kc_vla.arm.session import ArmSession, Failure
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.options import OptionError
 from kc_vla.core.rig import DriverChoice, RigError, load_rig
+from kc_vla.core.rig import Rig as Robot
 from kc_vla.core.share import share
 from kc_vla.core.tables import TableError
 from kc_vla.machine.finding import Level
@@ -76,9 +77,9 @@ def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Rig(Watched):
-    def __init__(self, driver: str, patience: float = 0.0) -> None:
+    def __init__(self, driver: str, patience: float = 0.0, robot: Robot = PIPER) -> None:
         super().__init__(60.0)
-        wiring = Wiring(driver, PIPER, {"desk": f"{driver}-desk"}, patience=patience)
+        wiring = Wiring(driver, robot, {"desk": f"{driver}-desk"}, patience=patience)
         self.session = ArmSession(wiring, ServoSettings(speed=3.0), 100.0, 0, lambda: self.stopped, self.say)
 
 
@@ -102,6 +103,22 @@ def test_an_arm_of_another_package_moves_and_is_parked(ideal: Rig) -> None:
     leaving = Leaving(session)
     ideal.until(lambda: not leaving.step(hurried=False))
     assert ideal.text.splitlines()[-1] == "the ideal arm sleeps"
+
+
+def test_one_outside_of_its_limits_gets_no_power_and_is_led_back_by_a_person_alone(others: None) -> None:
+    narrow = replace(PIPER.limits, highest=np.where(np.arange(6) == 4, REST[4] - 0.3, PIPER.limits.highest))
+    ideal = Rig("ideal", robot=replace(PIPER, limits=narrow))
+    session = ideal.session
+    ideal.until(lambda: session.ready and session.told is not None and session.blocked)
+    assert "joint 5 is at 28.6 degrees, outside of its" in session.blocked
+    assert "arm/resume leads it back inside slowly" in session.blocked
+    assert not session.has_power
+    assert session.begin_to_resume() == ""
+    ideal.until(lambda: session.resumed() is not None)
+    assert session.resumed() == ""
+    assert session.told.report.mode is Mode.HOLD
+    assert (session.told.report.state.angles <= narrow.highest).all()
+    session.hang_up()
 
 
 def test_one_controller_at_a_time_has_it(ideal: Rig) -> None:

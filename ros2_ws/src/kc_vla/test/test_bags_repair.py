@@ -295,8 +295,9 @@ def test_what_is_named_as_kept_are_the_old_bytes_behind_links_of_any_kind(
 def test_a_bag_in_a_folder_to_read_stays_as_it_is(suffix: str, damaged: Path) -> None:
     old = (damaged / f"bag_0{suffix}").read_bytes()
     with read_only(f"bag_0{suffix}", old) as path:
-        with pytest.raises(PermissionError):
+        with pytest.raises(PermissionError, match="this folder cannot be written: name another one") as told:
             repair(path)
+        assert told.value.filename == str(path.parent)
         assert path.read_bytes() == old
         assert list(path.parent.iterdir()) == [path]
 

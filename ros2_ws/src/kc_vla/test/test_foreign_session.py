@@ -162,7 +162,10 @@ def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
             ("renamed", "nothing has come from the arm for .* name other_.*, and the robot's interface "),
             ("repeated", "nothing has come from the arm for .* repeat an old stamp"),
             ("old", "nothing has come from the arm for .* repeat an old stamp"),
-            ("far", "nothing has come from the arm for .* is told to be at .* degrees, outside of its "),
+            (
+                "far",
+                "nothing has come from the arm for .* is reported at .* degrees, more than a full turn outside of its ",
+            ),
             ("leapt", "nothing has come from the arm for .* is told to have leapt by"),
             (
                 "deaf",
@@ -198,6 +201,39 @@ def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(trajectory_rig: 
     rig.until(lambda: rig.resume() == "")
     rig.go(rig.goal)
     check_what_it_saw(rig, "on")
+
+
+def test_one_outside_of_its_limits_is_reported_and_led_back_by_a_person_alone(tmp_path: Path) -> None:
+    kind = "joint_trajectory"
+    with Peer() as peer, ForeignRobotProcess(kind, tmp_path / "robot.log") as robot:
+        rig = Rig(kind, robot, peer)
+        rig.session.hang_up()
+        highest = np.minimum(rig.rig.limits.highest, [0.05, 9.0, 9.0, 9.0, 9.0, 9.0])
+        rig.rig = replace(rig.rig, limits=replace(rig.rig.limits, highest=highest))
+        rig.until(lambda: rig.session.ended)
+        rig.begin()
+        rig.connect()
+        rig.until(lambda: "the arm is blocked until arm/resume is called: joint 1 is at 17.2 degrees" in rig.text)
+        rig.session.set_target(rig.goal, 0.03, 0.05)
+        rig.run(0.5)
+        np.testing.assert_allclose(rig.angles(), KINDS[kind][2], atol=1e-3)
+        assert rig.session.begin_to_resume() == ""
+        modes = set()
+
+        def resumed() -> bool:
+            modes.add(rig.mode)
+            rig.session.set_target(rig.goal, 0.03, 0.05)  # nothing else moves it meanwhile
+            return rig.session.resumed() is not None
+
+        rig.until(resumed)
+        assert rig.session.resumed() == ""
+        assert Mode.RETURN in modes
+        assert Mode.FOLLOW not in modes
+        assert rig.angles()[0] <= 0.05
+        inside = np.minimum(rig.goal, highest - 0.01)
+        rig.go(inside)
+        check_what_it_saw(rig, "on")
+        rig.session.hang_up()
 
 
 def test_an_emergency_stop_brings_it_to_rest_and_keeps_it_there(trajectory_rig: Rig) -> None:

@@ -141,16 +141,27 @@ def test_a_clock_that_was_set_back_is_followed(driver: Driver) -> None:
     assert driver.intake.felt(driver.at).age == pytest.approx(0.0)
 
 
-def test_angles_far_out_of_the_limits_are_not_believed(driver: Driver) -> None:
+def test_angles_that_no_joint_can_have_are_not_believed(driver: Driver) -> None:
     driver.say(positions=(*np.degrees(ANGLES), 0.2))
     felt = driver.intake.felt(AT)
     assert math.isinf(felt.age)
     assert felt.refusal == (
-        "'shoulder_pan_joint' is told to be at 328 degrees, outside of its -180 to 180: "
-        "move it back, or correct limits and units in the robot file"
+        "joint 'shoulder_lift_joint' is reported at -3283 degrees, more than a full turn outside of its -180 to 0: "
+        "correct units and limits in the robot file"
     )
-    driver.say(positions=(RIG.limits.highest[0] + 0.05, *ANGLES[1:], 0.2))
-    assert driver.intake.felt(driver.at).refusal == ""
+
+
+@pytest.mark.parametrize("out", [0.05, 0.5, 3.0, 6.2])
+def test_angles_outside_of_the_limits_are_believed(driver: Driver, out: float) -> None:
+    for _ in range(3):
+        driver.say(positions=(RIG.limits.highest[0] + out, *ANGLES[1:], 0.2))
+        driver.at += 0.01
+    felt = driver.intake.felt(driver.at)
+    assert (felt.refusal, felt.doubt) == ("", "")
+    assert felt.angles[0] == pytest.approx(RIG.limits.highest[0] + out)
+    driver.say(positions=(*ANGLES, 0.2))  # it does not leap back
+    if out > 0.2:
+        assert "is told to have leapt by" in driver.intake.felt(driver.at).refusal
 
 
 def test_a_joint_that_leaps_is_not_believed_until_the_arm_counts_as_lost(driver: Driver) -> None:

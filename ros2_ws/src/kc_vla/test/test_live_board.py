@@ -44,6 +44,21 @@ def test_a_new_episode_begins_with_empty_series() -> None:
     assert board.news(seen) == {"anew": True, "series": {SCORES: [[0, 0.1]]}}
 
 
+def test_what_nobody_keeps_up_to_date_is_not_shown_as_if_it_were_now() -> None:
+    board = LiveBoard()
+    board.begin("one")
+    board.tell("joints", {"joint1": 0.1})
+    board.tell("episode", {"id": "one"})
+    board.add(COMMANDS, {"step": 199})
+    board.add(SCORES, [199, 0.5])
+    board.forget(COMMANDS, "joints")
+    later = ClientState()
+    assert board.news(later) == {"anew": True, "parts": {"episode": {"id": "one"}}, "series": {SCORES: [[199, 0.5]]}}
+    board.add(COMMANDS, {"step": 549})
+    board.tell("joints", {"joint1": 0.1})
+    assert board.news(later) == {"parts": {"joints": {"joint1": 0.1}}, "series": {COMMANDS: [{"step": 549}]}}
+
+
 def test_an_episode_of_hours_takes_no_more_than_one_of_minutes() -> None:
     board = LiveBoard()
     for frame in range(100_000):

@@ -209,12 +209,21 @@ def test_pictures_are_listened_to_while_a_page_is_open(
     first, second = open_page(port), open_page(port)
     see(graph, first, lambda: graph.listeners() == 2)
     first.close()
-    see(graph, second, lambda: second.pictures["wrist"], graph.say_all)
+    of_the_arm = {"commands", "chunks"}
+    see(
+        graph,
+        second,
+        lambda: second.pictures["wrist"] and of_the_arm <= second.series.keys() and "joints" in second.parts,
+        graph.say_all,
+    )
     assert graph.listeners() == 2
     second.close()
     graph.until(lambda: graph.listeners() == 0)
     third = open_page(port)
-    see(graph, third, lambda: third.pictures["wrist"], graph.say_all)
+    see(graph, third, lambda: third.series["scores"])  # what the arm did is over, and is not shown as if it were now
+    assert not of_the_arm & third.series.keys()
+    assert "joints" not in third.parts
+    see(graph, third, lambda: third.pictures["wrist"] and of_the_arm <= third.series.keys(), graph.say_all)
 
 
 def test_a_picture_that_cannot_be_shown_is_told_and_the_others_go_on(

@@ -8,51 +8,22 @@ from any_arm import AnyArm, robots
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
-from piper import KINEMATICS, LIMITS, REST
+from piper import LIMITS, REST
+from stepped_servo import PERIOD, SETTINGS, Rig, check
 
 from kc_vla.arm.interface import ArmError, UnfitArmError
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.arm.outside import AT_LIMIT, NOISE, beyond
+from kc_vla.arm.outside import AT_LIMIT, beyond
 from kc_vla.arm.piper_models import require_limits
-from kc_vla.arm.servo import Servo
-from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
+from kc_vla.arm.servo_modes import Mode
 from kc_vla.arm.set_points import RefusedSetPointError, SetPointGuard
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.rig import JointLimits
 
-SETTINGS = ServoSettings()
-PERIOD = SETTINGS.period
-EVERYWHERE = Workspace(KINEMATICS, (-2.0, -2.0, -2.0), (2.0, 2.0, 2.0))
 NARROW = replace(LIMITS, highest=np.radians([150.0, 180, 0, 100, 10, 120]))
 """Joint 5 of a Piper that lies is 18.6 degrees outside of them."""
 BEYOND = REST + np.radians([0, 0, 0, 0, 0, 165.0])
 """Joint 6 may have 120."""
-ROUNDING = 3e-6
-
-
-class Rig:
-    """A servo, its arm and a clock; `begun`: how much had been sent each time it began, and where it was then."""
-
-    def __init__(self, arm: AnyArm, settings: ServoSettings = SETTINGS, workspace: Workspace = EVERYWHERE) -> None:
-        self.arm, self.settings = arm, settings
-        self.servo = Servo(arm, settings, workspace)
-        self.now = 100.0
-        self.begun: list[tuple[int, np.ndarray]] = []
-
-    def run(self, seconds: float) -> Report:
-        for _ in range(max(1, round(seconds / self.settings.period))):
-            self.now += self.settings.period
-            gets_power, sent, at = self.servo.mode is Mode.POWERING, len(self.arm.sent), self.arm.angles.copy()
-            report = self.servo.step(self.now)
-            if gets_power and report.set_point is not None:
-                self.begun.append((sent, at))
-            self.arm.pass_time(self.settings.period)
-        return report
-
-    def resume(self, leads_back: bool = True) -> None:
-        self.servo.resume(self.now, leads_back)
-        while self.servo.mode is Mode.POWERING:
-            self.run(self.settings.period)
 
 
 def piper(angles: np.ndarray, limits: JointLimits = LIMITS) -> Rig:
@@ -289,20 +260,6 @@ def test_whatever_limits_file_and_arm_say_no_set_point_is_a_jump(robot, cadence,
             assert rig.arm.sent == []
             assert not rig.arm.powered
     check(rig, np.minimum(limits.speed, top) * period * every, limits)
-
-
-def check(rig: Rig, step: np.ndarray, limits: JointLimits) -> None:
-    """Nothing that was sent is a jump: not the first from where the arm was, nor any from the one before."""
-    first = dict(rig.begun)
-    last = None
-    for number, sent in enumerate(rig.arm.sent):
-        if number in first:
-            last = first[number]
-            assert np.abs(sent - last).max() <= max(NOISE, 1e-3 * step.max()) + ROUNDING
-        assert last is not None
-        assert (np.abs(sent - last) <= step + ROUNDING).all()
-        assert (beyond(sent, limits) <= beyond(last, limits) + ROUNDING).all()
-        last = sent
 
 
 @tried(30, 1000)

@@ -1,4 +1,4 @@
-"""Joint states of a third-party driver: taken in by name, whole or in parts, and only where they can be true."""
+"""Joint states of third-party drivers: taken in by name, whole or in parts, and only where they can be true."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kc_vla.arm.outside import unbelievable
 from kc_vla.core.rig import Rig, Vector
 from kc_vla.core.robot_interface import RobotInterface
 
@@ -15,8 +16,6 @@ _AHEAD_NS = 10_000_000_000
 """So far ahead of this process's clock a stamp may be: two machines do not quite agree."""
 _LATE_S = 0.1
 """So old a joint state may be when it comes before this is said."""
-_BEYOND = 0.1
-"""rad outside of its limits at which a joint is still believed: a real one may rest a little beyond them."""
 _LEAP, _LEAP_TIMES, _LEAP_PERIOD_S = 0.1, 2.0, 0.05
 """How far a joint may have gone from one message to the next: so many rad, and what it covers at so many times its top
 speed in that time, or in this one, s, if that is shorter."""
@@ -174,22 +173,20 @@ class JointIntake:
     def _impossible(self, names: Sequence[str], positions: Sequence[float], at: float) -> str:
         """Return which joint is reported where it cannot be, or cannot have come to; empty if none is.
 
-        An arm is not held at such a place.
+        A joint outside of its limits may be there: what becomes of it is the servo's business.
         """
         limits, unit = self._rig.limits, self._interface.radians
+        last = self._values[:-1] * unit
+        angles = np.clip(last, limits.lowest, limits.highest)
+        ours = {name: self._columns[name] for name in names if self._columns.get(name, len(last)) < len(last)}
         for name, position in zip(names, positions, strict=True):
-            joint = self._columns.get(name, len(limits.speed))
-            if joint == len(limits.speed):
-                continue  # of the gripper, or none of ours
-            angle, lowest, highest = position * unit, limits.lowest[joint], limits.highest[joint]
-            if not lowest - _BEYOND <= angle <= highest + _BEYOND:
-                low, told, high = np.degrees([lowest, angle, highest])
-                return (
-                    f"'{name}' is told to be at {told:.0f} degrees, outside of its {low:.0f} to {high:.0f}: "
-                    "move it back, or correct limits and units in the robot file"
-                )
+            if name in ours:
+                angles[ours[name]] = position * unit
+        if where := unbelievable(angles, limits, self._interface.joints):
+            return where
+        for name, joint in ours.items():
             passed = at - self._at[joint]
-            leap = abs(angle - self._values[joint] * unit)
+            leap = abs(angles[joint] - last[joint])
             if leap > _LEAP + _LEAP_TIMES * limits.speed[joint] * min(passed, _LEAP_PERIOD_S) and np.isfinite(passed):
                 self._leapt = f"'{name}' is told to have leapt by {np.degrees(leap):.0f} degrees"
                 self._leapt_at = at

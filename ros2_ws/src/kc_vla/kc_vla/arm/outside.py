@@ -13,6 +13,8 @@ AT_LIMIT = np.radians(1.0)
 """A joint that is no further than this beyond a limit, rad, is at it: arms lie against the ends of their range."""
 NOISE = np.radians(0.02)
 """By so much a joint at its limit is read beyond it though it is not, rad."""
+FURTHEST = 2 * np.pi
+"""A joint cannot be further than this beyond a limit, rad: where one is reported there, units or limits are wrong."""
 _INSIDE = np.radians(0.5)
 """So far inside its limits a joint is led back, rad, if its range allows."""
 
@@ -20,6 +22,25 @@ _INSIDE = np.radians(0.5)
 def beyond(angles: Vector, limits: JointLimits) -> Vector:
     """Return how far each joint (N,) is outside of its limits, rad; 0 inside."""
     return np.asarray(np.maximum(0.0, np.maximum(limits.lowest - angles, angles - limits.highest)))
+
+
+def unbelievable(angles: Vector, limits: JointLimits, names: Sequence[str] = ()) -> str:
+    """Return which joint is reported where no joint can be, in words; empty if none is.
+
+    Args:
+        angles: of the joints (N,), rad.
+        limits: of them.
+        names: of the joints; their numbers if there are none.
+    """
+    wrong = ~(beyond(angles, limits) <= FURTHEST)  # also what is no number
+    if not wrong.any():
+        return ""
+    joint = int(np.flatnonzero(wrong)[0])
+    at, low, high = np.degrees([angles[joint], limits.lowest[joint], limits.highest[joint]])
+    return (
+        f"joint {_name(joint, names)} is reported at {at:.0f} degrees, more than a full turn outside of its "
+        f"{low:.0f} to {high:.0f}: correct units and limits in the robot file"
+    )
 
 
 def outside(angles: Vector, limits: JointLimits, names: Sequence[str] = ()) -> str:
@@ -33,8 +54,7 @@ def outside(angles: Vector, limits: JointLimits, names: Sequence[str] = ()) -> s
     told = []
     for joint in np.flatnonzero(beyond(angles, limits) > AT_LIMIT).tolist():
         at, low, high = np.degrees([angles[joint], limits.lowest[joint], limits.highest[joint]])
-        name = f"'{names[joint]}'" if names else joint + 1
-        told.append(f"joint {name} is at {at:.1f} degrees, outside of its {low:.1f} to {high:.1f}")
+        told.append(f"joint {_name(joint, names)} is at {at:.1f} degrees, outside of its {low:.1f} to {high:.1f}")
     return "; ".join(told)
 
 
@@ -60,6 +80,10 @@ def way_back(angles: Vector, limits: JointLimits) -> Vector:
     inside = np.minimum(_INSIDE, (limits.highest - limits.lowest) / 4)
     led = np.clip(angles, limits.lowest + inside, limits.highest - inside)
     return np.where(beyond(angles, limits) > 0.0, led, angles)
+
+
+def _name(joint: int, names: Sequence[str]) -> str:
+    return f"'{names[joint]}'" if names else str(joint + 1)
 
 
 class OutsideWatch:

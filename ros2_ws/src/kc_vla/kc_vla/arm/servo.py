@@ -84,7 +84,7 @@ class Servo:
         self._is_told = False  # what to do with the gripper
         self._keeps_grip = False
         self._blocked_at = 0.0  # opening of the gripper, m
-        self._checks = Checks(settings)
+        self._checks = Checks(settings, arm.limits)
         self.clamped: Counter[str] = self._limiter.clamped
 
     @property
@@ -294,7 +294,7 @@ class Servo:
             self._limiter.begin(start, self._settings.return_speed if returns else np.inf)
             self._stay(start)
             self._gripper = min(self._gripper, state.gripper) if self._keeps_grip else state.gripper
-            self._mute = False
+            self._mute, self._steps = False, 0  # the first set-point, where it is, leaves in this period
             self._checks.begin()
             if returns:
                 self._return(start, now)
@@ -339,9 +339,10 @@ class Servo:
             self._arm.disable()
 
     def _block(self, state: ArmState, trouble: str) -> None:
-        astray = (np.abs(state.angles - self._limiter.angles) > self._settings.astray) & (state.age <= NOW_S)
-        self._stay(np.where(astray, state.angles, self._limiter.stopping_point()))  # no pressing on
         self._mute = self._checks.is_lost(state)
+        is_seen = state.age <= NOW_S and not self._mute
+        astray = (np.abs(state.angles - self._limiter.angles) > self._settings.astray) & is_seen
+        self._stay(np.where(astray, state.angles, self._limiter.stopping_point()))  # no pressing on
         self._mode, self._reason, self._blocked_at = Mode.BLOCKED, trouble, state.gripper
 
     def _is_there(self) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kc_vla.arm.interface import ArmState
+from kc_vla.arm.outside import unbelievable
 from kc_vla.arm.servo_modes import ServoSettings
-from kc_vla.core.rig import Vector
+from kc_vla.core.rig import JointLimits, Vector
 
 NOW_S = 0.2
 """Age of a state, s, above which it does not say where the arm is now: the arm may have moved on."""
@@ -15,13 +16,18 @@ NOW_S = 0.2
 class Checks:
     """The checks of one arm in each control period."""
 
-    def __init__(self, settings: ServoSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: ServoSettings, limits: JointLimits) -> None:
+        self._settings, self._limits = settings, limits
         self._astray_since: float | None = None
 
     def is_lost(self, state: ArmState) -> bool:
         """Return whether nothing is known of the arm, or it does not obey: nothing is to be sent to it."""
-        return state.age > self._settings.stale_after or not state.in_command_mode or bool(state.own_stop)
+        return (
+            state.age > self._settings.stale_after
+            or not state.in_command_mode
+            or bool(state.own_stop)
+            or bool(unbelievable(state.angles, self._limits))
+        )
 
     def not_to_begin(self, state: ArmState) -> str:
         """Return why no motion may begin."""
@@ -70,4 +76,5 @@ class Checks:
         return f"nothing has come from the arm for {state.age:.2f} s: {why}"
 
     def _unwell(self, state: ArmState) -> str:
-        return self._silence(state) or state.own_stop or "; ".join(state.faults)
+        where = unbelievable(state.angles, self._limits)
+        return self._silence(state) or state.own_stop or where or "; ".join(state.faults)

@@ -26,8 +26,8 @@ def replacing(path: Path) -> Iterator[Path]:
     that it leads to, see `resolved`; another hard link of that file keeps what it holds.
 
     Raises:
-        OSError: `path` is a folder, a device or the like, which nothing takes the place of; or its folder is missing;
-            or its links lead in a circle.
+        OSError: `path` is a folder, a device or the like, which nothing takes the place of; or its folder is missing or
+            cannot be written; or its links lead in a circle.
     """
     path = resolved(path)
     if path.is_dir():
@@ -36,6 +36,10 @@ def replacing(path: Path) -> Iterator[Path]:
         raise FileExistsError(errno.EEXIST, "is no ordinary file, and is left alone", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
+    if not os.access(path.parent, os.W_OK | os.X_OK, effective_ids=True):
+        raise PermissionError(
+            errno.EACCES, "this folder cannot be written: name another one, or work on a copy", str(path.parent)
+        )
     part = path.with_name(f".{path.name}.part")
     if part.is_symlink() or (part.exists() and part.stat().st_nlink > 1):
         part.unlink()  # writing to it would write to another file

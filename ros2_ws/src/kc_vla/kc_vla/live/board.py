@@ -62,6 +62,14 @@ class LiveBoard:
         with self._lock:
             self._series[series].append((next(self._numbers), row))
 
+    def forget(self, *names: str) -> None:
+        """Forget parts and series that nobody keeps up to date any more: who looks later would take them for now."""
+        with self._lock:
+            for name in names:
+                self._parts.pop(name, None)
+                if name in self._series:
+                    self._series[name].clear()
+
     def begin(self, episode_id: str) -> None:
         """Begin the series of an episode; what they had of another one is gone."""
         with self._lock:

@@ -27,6 +27,10 @@ _LOOK_S = 0.5
 """Time, s, after which messages are taken, with or without clients: no topic has more than its depth by then."""
 
 
+_JOINTS = "joints"
+"""Part of the board that has where the arm is."""
+
+
 class LiveStreams:
     """Images, joints, scores, keyframes, chunks, commands. Safe for any threads but `watch`, which is the node's."""
 
@@ -71,6 +75,8 @@ class LiveStreams:
         cameras, arm, self._cameras, self._arm = self._cameras, self._arm, {}, {}
         for mailbox in (*cameras.values(), *arm.values()):
             mailbox.close()
+        with self._looking:  # where the arm was and what it followed: it goes on, and nobody listens
+            self._board.forget(shown.CHUNKS, shown.COMMANDS, _JOINTS)
 
     def picture(self, view: str) -> Pixels | None:
         """Return the newest image of a view, None where none has come since.
@@ -93,7 +99,7 @@ class LiveStreams:
             self._take(arm[topics.POLICY_CHUNK], shown.CHUNKS, messages.chunk_row)
             self._take(arm[topics.ARM_COMMAND], shown.COMMANDS, messages.command_row)
             if (state := arm[topics.JOINT_STATES].newest()) is not None:
-                self._board.tell("joints", messages.joints_part(state))
+                self._board.tell(_JOINTS, messages.joints_part(state))
 
     def add(self, message: Any, series: str, row_of: Callable[[Any], Any]) -> None:
         """Add a message to a series of the board, unless it is late, from an episode that is over."""

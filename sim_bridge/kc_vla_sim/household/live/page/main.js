@@ -1,7 +1,7 @@
 // Asks the server what is new twice a second and draws it: everything comes in as text, nothing as markup.
 import { draw, wrongly } from "./map.js";
 
-const shown = { truth: null, belief: null, way: [], numbers: { truth: 0, belief: 0 }, last: 0 };
+const shown = { truth: null, belief: null, way: [], numbers: { truth: 0, belief: 0 }, last: 0, follows: true };
 const found = (id) => document.getElementById(id);
 const MOST_LINES = 400;
 
@@ -15,7 +15,6 @@ function line(list, text, kind, label) {
 
 function tellSteps(steps) {
   const list = found("steps");
-  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   for (const step of steps) {
     if (step.kind === "memory") continue;
     line(list, String(step.text), String(step.kind), `${Number(step.now_s).toFixed(0)} s ${step.kind}`);
@@ -23,7 +22,11 @@ function tellSteps(steps) {
     if (step.kind === "end") found("said").textContent += step.text === "done" ? " — done" : ` — not done: ${step.text}`;
   }
   while (list.childElementCount > MOST_LINES) list.firstElementChild.remove();
-  if (atEnd) list.scrollTop = list.scrollHeight;
+}
+
+function follow() {
+  const list = found("steps"); // only now is it as high as it stays: the rows above it take their room
+  if (shown.follows) list.scrollTop = list.scrollHeight;
 }
 
 function tellNumbers() {
@@ -45,7 +48,8 @@ function tellNumbers() {
   for (const [name, thing] of movable.slice(0, 60)) {
     const states = thing.states.length ? ` (${thing.states.join(", ")})` : "";
     const off = truth.things[name] && wrongly(truth, belief, name);
-    line(list, `${name}${states}, ${thing.place.join(" ")} [${thing.by}]${off ? " — it is not there" : ""}`, off ? "wrong" : "");
+    const place = thing.place[0] === "held" ? "in its hand" : thing.place.join(" ");
+    line(list, `${name}${states}, ${place} [${thing.by}]${off ? " — it is not there" : ""}`, off ? "wrong" : "");
   }
 }
 
@@ -62,6 +66,7 @@ async function look() {
       draw(found("map"), shown);
       tellNumbers();
     }
+    follow();
   } catch {
     found("said").textContent = "the home does not answer: has its launch ended?";
   }
@@ -80,4 +85,7 @@ found("control").addEventListener("submit", (event) => {
   ask("api/instruction", { instruction: found("instruction").value });
 });
 found("stop").addEventListener("click", () => ask("api/stop", {}));
+found("steps").addEventListener("scroll", ({ target }) => {
+  shown.follows = target.scrollHeight - target.scrollTop - target.clientHeight < 40;
+});
 look();

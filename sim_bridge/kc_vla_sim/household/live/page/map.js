@@ -36,7 +36,7 @@ export function draw(svg, { truth, belief, way }) {
     const fill = belief?.things[name] ? "#e3edf8" : "#f1f3f5";
     const box = add(svg, "rect", { x: x - wide / 2, y: y - deep / 2, width: wide, height: deep, fill, stroke: "#ced4da", "stroke-width": thin });
     add(box, "title", {}, `${name} ${thing.states.join(", ")}`);
-    if (wide * deep > 0.3) labels.push([x, y, deep > 2 * wide, thing.type]);
+    if (wide * deep > 0.3) labels.push([x, y, deep > 2 * wide, thing.type, wide * deep]);
   }
   for (const [[x1, y1], [x2, y2]] of truth.walls) {
     add(svg, "line", { x1, y1: -y1, x2, y2: -y2, stroke: "#374151", "stroke-width": 2 * thin, "stroke-linecap": "round" });
@@ -58,10 +58,14 @@ export function draw(svg, { truth, belief, way }) {
     const mark = round(thing.position, small, { fill: "transparent", stroke: colour, "stroke-width": thin });
     add(mark, "title", {}, `${name} ${thing.states.join(", ")}${thing.hidden ? " (hidden)" : ""}`);
   }
-  for (const [middle, y, turned, name] of labels) { // above what stands and lies there, and inside of the picture
-    const half = turned ? 0 : LETTER * 5.5 * thin * name.length / 2;
-    const x = Math.min(Math.max(middle, left + half), right - half);
-    const look = { "font-size": 5.5 * thin, "text-anchor": "middle", "dominant-baseline": "middle", stroke: "#fff", "stroke-width": thin };
+  const taken = [];
+  for (const [middle, y, turned, name] of labels.sort((one, other) => other[4] - one[4])) { // above what lies there
+    const [tall, long] = [5.5 * thin, LETTER * 5.5 * thin * name.length];
+    const x = Math.min(Math.max(middle, left + (turned ? 0 : long / 2)), right - (turned ? 0 : long / 2)); // inside
+    const [wide, high] = turned ? [tall, long] : [long, tall];
+    if (taken.some((each) => Math.abs(each.x - x) < (each.wide + wide) / 2 && Math.abs(each.y - y) < (each.high + high) / 2)) continue;
+    taken.push({ x, y, wide, high });
+    const look = { "font-size": tall, "text-anchor": "middle", "dominant-baseline": "middle", stroke: "#fff", "stroke-width": thin };
     const text = add(svg, "text", { x, y, "paint-order": "stroke", "pointer-events": "none", ...look }, name);
     if (turned) text.setAttribute("transform", `rotate(-90 ${x} ${y})`);
   }

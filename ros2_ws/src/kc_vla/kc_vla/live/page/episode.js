@@ -9,13 +9,13 @@ function outcome({ success, stages }) {
 
 const told = (word, { success, reason }) => `${word[0].toUpperCase()}${word.slice(1)}${success || !reason ? "" : `: ${reason}`}`;
 
-export function drawEpisode({ parts, series, connected }) {
+export function drawEpisode({ parts, series, connected, lost }) {
   const { episode, result, driver } = parts;
   const over = result && episode && result.id === episode.id ? result : null;
   const state = found("state");
-  if (!connected) {
-    state.className = "pill lost";
-    say("state", "not connected: has the launch ended?");
+  if (!connected) { // at first it is about to be
+    state.className = lost ? "pill lost" : "pill";
+    say("state", lost ? "not connected: has the launch ended?" : "connecting");
     return;
   }
   const [word, kind] = over ? outcome(over) : [episode?.state ?? "no episode yet", episode?.state ?? ""];

@@ -11,7 +11,7 @@ import { flash, makeViews, showPicture } from "./views.js";
 
 const MOST_ROWS = { scores: 4000, events: 256, chunks: 16, commands: 600, thumbs: 64 };
 const AGAIN_MS = 1500;
-const shown = { parts: {}, series: {}, now: 0, connected: false };
+const shown = { parts: {}, series: {}, now: 0, connected: false, lost: false };
 let socket = null;
 
 function clear() {
@@ -75,7 +75,7 @@ function connect() {
   });
   mine.addEventListener("close", () => {
     socket = null;
-    shown.connected = false;
+    Object.assign(shown, { connected: false, lost: true });
     drawEpisode(shown);
     setTimeout(connect, AGAIN_MS);
   });

@@ -53,7 +53,15 @@ _PHRASES = {
     ObjectState.COOKED: r"(?:done|finished) cooking",
     ObjectState.DIRTY: r"with (?:dirt|stains|spots|grease|mud|food) on it",
 }
-_LACKING = {ObjectState.COOKED: "raw|uncooked", ObjectState.SLICED: "uncut|unsliced"}
+_WHOLE = r"whole(?! (?:wheat|grain|milk|meal|set|lot|bunch|family|day|house|room|kitchen|thing)\b)"
+"""Not "whole wheat", nor "a whole set"."""
+_LACKING = {
+    ObjectState.COOKED: "raw|uncooked",
+    ObjectState.HEATED: "unheated",
+    ObjectState.SLICED: f"uncut|unsliced|intact|{_WHOLE}",
+    ObjectState.BROKEN: f"unbroken|intact|undamaged|{_WHOLE}",
+    ObjectState.FILLED: "unfilled",
+}
 """Words for what has not been done."""
 _BEFORE = r"(?:\b(?:the|a|an|my|your|one|some|any|is|are|was|still|already|not|very|nice|and|,)\s+(?:\w+\s+|\w+,\s+)?)"
 _DUTY = r"\b(?:needs?|must|has|have|ought|should|still|yet|wants?)(?: still| yet| to)* (?:be|get) (\w+)"

@@ -1,7 +1,7 @@
 """What people want things for, and which things serve: "something to drink" is no tomato, however cold it is.
 
 By WordNet's kinds of a type, and by states: a mug is something to drink where something is in it. Of a purpose that is
-not in the table nobody knows which things serve; what is taken is a guess, and is told.
+not in the table nobody knows which things serve: nothing is taken for it, because a person would call a guess wrong.
 """
 
 from __future__ import annotations
@@ -55,16 +55,23 @@ _PURPOSES: Mapping[str, Purpose] = {
     r"\b(?:drink|drinkable|beverage)$": Purpose(
         _set("beverage", "alcohol"), ("wine bottle", "beer", "milk", "juice", "soda"), _DRUNK_FROM
     ),
-    r"\beat (?:\w+ )?(?:with|from)$": Purpose(
-        _set("cutlery", "eating utensil"), ("fork", "spoon", "plate", "bowl", "knife")
-    ),
+    r"\beat (?:\w+ )?with$": Purpose(_set("cutlery", "eating utensil"), ("fork", "spoon", "knife")),
+    r"\beat (?:\w+ )?(?:from|off|on|out of)$": Purpose(_set(), ("plate", "bowl", "dish")),
     r"\b(?:eat|edible|snack|nibble)$": Purpose(_FOOD, ("apple", "bread", "egg", "lettuce", "potato", "tomato")),
     r"\b(?:cut|slice|chop) (?:\w+ )?with$": Purpose(_set("edge tool", "cutter"), ("knife", "scissors")),
     r"\b(?:write|draw) (?:\w+ )?with$": Purpose(_set("writing implement"), ("pen", "pencil", "crayon")),
+    r"\bstir (?:(?:\w+ ){1,3})?with$": Purpose(_set(), ("spoon", "spatula", "ladle", "whisk", "fork")),
+    r"\b(?:clean|wash|wipe|scrub|dust) (?:(?:\w+ ){1,3})?with$": Purpose(
+        _set("cleaning implement", "cleansing agent"), ("sponge", "cloth", "towel", "soap", "soap bottle", "brush")
+    ),
+    r"\b(?:cook|fry) (?:(?:\w+ ){1,3})?(?:in|with)$": Purpose(_set(), ("pan", "pot", "wok")),
+    r"\bboil (?:(?:\w+ ){1,3})?(?:in|with)$": Purpose(_set(), ("kettle", "pot", "pan")),
+    r"\bsit (?:down )?on$": Purpose(_set("seat"), ("chair", "stool", "sofa", "armchair", "bench", "ottoman")),
     r"\bread$": Purpose(
         _set("publication", "print media", "periodical"), ("book", "newspaper", "magazine", "letter", "novel")
     ),
 }
+_WANTED = re.compile(r"^\w+ (?:\w+ )?(?:to|for|with which|(?:that|which) (?:\w+ )?(?:can|could|may)) \w+")
 _TABLE = tuple((re.compile(pattern), purpose) for pattern, purpose in _PURPOSES.items())
 
 
@@ -72,6 +79,11 @@ def purpose_of(text: str) -> Purpose | None:
     """Return what a reference such as "something cold to drink" wants things for; None where that is not known."""
     plain = " ".join(text.lower().split()).rstrip(".")
     return next((purpose for pattern, purpose in _TABLE if pattern.search(plain)), None)
+
+
+def unknown_purpose(text: str) -> bool:
+    """Return whether a reference without a name wants things for a purpose of which nobody knows what serves."""
+    return purpose_of(text) is None and _WANTED.search(text.lower()) is not None
 
 
 def _ends(name: str, words: tuple[str, ...]) -> bool:

@@ -129,7 +129,7 @@ def read(text: str) -> Reference:
             found.append(stem(word))
         elif stem(word) in _COLD:
             also.add(COLD)
-        elif not understand(f"is {word}").states or word == head:
+        elif word == head or not _tells_state(word):
             found.append("of" if word == "of" else stem(word))
             called.append(word)
     return Reference(
@@ -153,6 +153,12 @@ def _is_name(words: Sequence[str], at: int) -> bool:
         return False
     name = f"{words[at]} {words[at + 1]}"
     return any({name, f"{name}s"} & set(each.words.split(", ")) for each in (*senses(name), *senses(f"{name}s")))
+
+
+def _tells_state(word: str) -> bool:
+    """Return whether a word says in which state something is, or is not: "washed", "unsliced"."""
+    understood = understand(f"is {word}")
+    return bool(understood.states or understood.not_states)
 
 
 def _is_eaten(name: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from kc_vla.memory.references.fits import fitting
+from kc_vla.memory.references.purposes import unknown_purpose
 from kc_vla.memory.references.reference import Reference, is_id, read
 from kc_vla.memory.things import CLOSED, KnownThing, ObservedThing
 from kc_vla.planning.execution.exploring import LOOKS, Explorer
@@ -76,6 +77,8 @@ class Finder:
         reference, left_out = replace(read(text), carried=carried), set(without)
         if is_id(text):
             return self._of_id(text, left_out, explore, carried)
+        if reference.vague and not reference.done and unknown_purpose(text):
+            raise NotFoundError(f"nobody knows which things serve as {text!r}: name the thing")
         pointed = self._pointed_at(text, reference)
         if pointed is not None and pointed.object_id not in left_out:
             seen = self._visit(pointed)

@@ -48,7 +48,7 @@ def told_of(robot: RememberingRobot, reference: Reference, seen: ObservedThing, 
     if not is_called(reference, seen.object_type):
         robot.note(f"{reference.text!r} was taken to mean {spoken(seen.object_type)}")
     if in_bin(known) and known.container != source:
-        robot.note(f"{seen.object_id} was taken out of {known.container}: no other {reference.text} was found")
+        robot.note(f"{seen.object_id} was taken out of {known.container}: no other {reference.text} is known")
     if source and reference.carried and known.container and known.container != source:
         robot.note(f"{reference.text!r} was found {known.relation} {known.container}, and not in or on {source}")
     named = robot.memory.namer.named(reference, [seen.object_type], loose=True)
