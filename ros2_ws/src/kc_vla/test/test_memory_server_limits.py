@@ -244,3 +244,5 @@ def test_a_secret_in_an_answer_is_blanked_and_a_users_name_is_not() -> None:
     address = ServerAddress("http://robot:hunter22@host/v1", "sk-key-1")
     assert address.blanked("the robot says hunter22 and SK-key-1") == "the ... says ... and ..."
     assert address.blanked("the robot says hunter22", user=False) == "the robot says ..."
+    for some in ("%68unter22", "hunt%65r22", "%68%75%6E%74%65%72%32%32"):
+        assert address.blanked(f"it says {some} back") == "it says ... back"

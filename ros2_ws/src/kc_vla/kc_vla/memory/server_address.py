@@ -81,5 +81,11 @@ def _forms(secret: str) -> set[str]:
 def _pattern(secrets: Iterable[str]) -> re.Pattern[str] | None:
     """Return what finds any of them, the longest first, percent signs in either case."""
     found = sorted(set(secrets), key=len, reverse=True)
-    parts = [re.escape(each) if len(each) >= _SHORT else rf"(?<![^\W_]){re.escape(each)}(?![^\W_])" for each in found]
+    parts = [_written(each) if len(each) >= _SHORT else rf"(?<![^\W_]){_written(each)}(?![^\W_])" for each in found]
     return re.compile("|".join(parts), re.IGNORECASE) if parts else None
+
+
+def _written(secret: str) -> str:
+    """Return a pattern for a secret of which any letters may be percent-encoded."""
+    encoded = ("".join(f"%{byte:02x}" for byte in letter.encode()) for letter in secret)
+    return "".join(f"(?:{re.escape(one)}|{other})" for one, other in zip(secret, encoded, strict=True))

@@ -45,7 +45,7 @@ class ServiceCaller:
         Args:
             node: that is starting, and closes this in its `stop`.
             patience_s: how long an answer is waited for in all, s.
-            stopped: says from any thread why nobody waits for an answer any more; empty while somebody does.
+            stopped: says from any thread why nobody waits for an answer any more; empty while it is waited for.
         """
         self._node, self._patience_s, self.stopped = node, patience_s, stopped
         self._waiting: deque[_Asked] = deque()

@@ -1,6 +1,6 @@
 """What a robot remembers: both memories, one of them, none, or what other methods have in their place.
 
-One class with different parts; whoever plans and acts asks it and not the parts.
+One class with different parts; planner and executor ask it and not the parts.
 """
 
 from __future__ import annotations
