@@ -33,6 +33,8 @@ class FrequencySketch:
         self._mask = width - 1
         self._rows = tuple(bytearray(width) for _ in range(_ROWS))
         self._used = 0
+        self.halved = False
+        """Whether the counts are rounded: they were halved before."""
 
     def add(self, key: Key) -> bool:
         """Count a use; return whether all counters were halved then."""
@@ -49,6 +51,7 @@ class FrequencySketch:
         """Make all that was by now count half."""
         self._rows = tuple(row.translate(_HALF) for row in self._rows)
         self._used //= 2
+        self.halved = True
 
     def count(self, key: Key) -> int:
         """Return how often a key was used; too much where others fell on all of its counters."""
