@@ -35,13 +35,13 @@ from kc_vla.memory.replacement.policies import ADAPTIVE, open_replacement, usabl
 from kc_vla.memory.replacement.w_tinylfu import WTinyLfu
 
 HOUSEHOLD_SIZES, SPLIT_SIZE, SPLITS = (5, 10, 15, 20, 25), 10, (1, 3, 5, 7, 9)
-GENERATED_SIZES = (12, 80, 250)
+GENERATED_SIZES = (12, 80)
 CAFFEINE, LEAD = "Caffeine", "adaptive less the better"
 _GENERATED = (OPTIMUM, CAFFEINE, "lru", "w-tinylfu", ADAPTIVE)
 _USES, _LEAST_USES = 40, 1000
 """Generated requests for each unit of the memory, and at least."""
 _FIRST_SEED = 1000
-"""Of the generated requests that are reported: what adapts was chosen on seeds from 0, at other sizes and lengths."""
+"""The first seed that is reported: the policy was chosen on seeds from 0, at other sizes and lengths."""
 _TASKS = 200
 _WARM = 0.95
 """Share of the units that are taken from which on a memory is warm, as in the paper."""

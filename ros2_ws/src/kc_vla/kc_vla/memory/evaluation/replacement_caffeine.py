@@ -19,7 +19,7 @@ from kc_vla.memory.replacement.interface import Key
 _MAIN, _PROTECTED = 0.99, 0.80
 """Share of the main part in all, and of its protected segment in the main part."""
 _SEEDS = (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F, 0xCBF29CE484222325)
-"""Of the hashes of the four counters of a key."""
+"""The seeds of the hashes that place the four counters of a key."""
 _HIGHEST, _SAMPLE = 15, 10
 """The highest count, and uses for each slot of the sketch after which all counts are halved."""
 _HALF = bytes(value // 2 for value in range(256))
@@ -116,7 +116,7 @@ class CaffeineSimulator:
         main = int(capacity * _MAIN)
         self._most_window, self._most_protected = capacity - main, int(main * _PROTECTED)
         self._fraction = 0.0
-        """Of a unit, by which the window is larger than the keys in it."""
+        """The part of a unit by which the window is larger than the keys in it."""
         self._window: OrderedDict[Key, None] = OrderedDict()
         self._probation: OrderedDict[Key, None] = OrderedDict()
         self._protected: OrderedDict[Key, None] = OrderedDict()

@@ -9,6 +9,7 @@ where the best of them is when it falls behind.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,12 +28,15 @@ _RESTART = 0.05
 """... until the hit rate changes by more than this: then the first one is taken again."""
 _LONGEST_REST = 64
 """Periods. A step that found less is taken back, and the next one is tried later each time: every try costs hits."""
-_CLEARLY, _LEAST_LEAD = 2.5, 4
-"""A rival is followed that is ahead by so many uses, and by so many times the root of the uses that only one of the two
-found. Chance seldom brings that about."""
+_CLEARLY = 2.5
+"""A rival is followed that is ahead by so many times the root of the uses that only one of the two found, as chance
+seldom brings about, ..."""
 _SOON, _BEHIND = 0.05, 0.01
-"""It also has to find this share of the uses more, as a memory first misses what it did not hold. The second is for a
-rival that has been ahead for a whole period."""
+"""... by this share of the uses, as a memory first misses what it did not hold (the second is for a rival that has been
+ahead for a whole period), ..."""
+_LEAST_LEAD, _MOST_LEAD = 4, 0.5
+"""... and by so many uses: by twice as many each time one was followed, up to this share of the capacity. What is asked
+for comes in bursts, and each change costs hits."""
 
 
 @dataclass
@@ -65,11 +69,12 @@ class Rival:
 
     def compare(self, found: bool, present: bool) -> None:
         """Count a use; `found` by this rival, and by what is used at present, or not."""
-        self.uses += 1
         if found != present:
             self.differing += 1
             self.lead += 1 if found else -1
-        if self.lead <= 0:
+        if self.lead > 0:
+            self.uses += 1
+        elif found != present:
             self.begin()
 
     def begin(self) -> None:
@@ -77,9 +82,9 @@ class Rival:
         self.lead = self.differing = self.uses = 0
 
     def is_ahead(self, period: int) -> bool:
-        """Return whether it finds more than chance explains, and enough to change."""
+        """Return whether it finds more than chance explains, and enough for its share to change."""
         share = _SOON if self.uses < period else _BEHIND
-        return self.lead >= _LEAST_LEAD and self.lead > max(_CLEARLY * self.differing**0.5, share * self.uses)
+        return self.lead > max(_CLEARLY * math.sqrt(self.differing), share * self.uses)
 
 
 class Climber:
@@ -97,6 +102,7 @@ class Climber:
         self._rate: float | None = None
         self._before_step: float | None = None
         self._rest, self._next_rest = 0, 2
+        self._least_lead = _LEAST_LEAD
         self._present = self._present_rival()
 
     @property
@@ -112,6 +118,7 @@ class Climber:
         if ahead is not None:
             self.sketch = ahead.sketch or self.sketch
             self._rest_at(float(ahead.window), self._first if ahead.window < self._most else -self._first)
+            self._least_lead = min(2 * self._least_lead, max(_LEAST_LEAD, round(_MOST_LEAD * self._most)))
             for rival in self._rivals:
                 rival.begin()
         elif self._uses < self._period:
@@ -130,7 +137,8 @@ class Climber:
         best = None
         for rival, each in zip(self._rivals, found, strict=True):
             rival.compare(each, present)
-            if rival.is_ahead(self._period) and (best is None or rival.lead > best.lead):
+            most = self._least_lead if best is None else best.lead + 1
+            if rival.lead >= most and rival.is_ahead(self._period):
                 best = rival
         return best
 
