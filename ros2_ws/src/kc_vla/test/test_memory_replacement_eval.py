@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kc_vla.cli import main
+from kc_vla.memory.evaluation.replacement_streams import STREAMS
 from kc_vla.memory.evaluation.requests import RequestsError, household_stream, read_household, read_trace, requests_of
 
 
@@ -33,6 +34,30 @@ def test_a_trace_has_the_rates_that_others_measured(tmp_path: Path) -> None:
     assert rates["lru"] == rates["fifo"] == 0
     assert rates["optimum"] == pytest.approx(9 * 10 / 200)
     assert rates["w-tinylfu"] > 0.35
+
+
+def test_generated_requests_give_a_line_for_each_kind_beside_caffeine_and_the_optimum(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["eval", "replacement", "--generated", "--streams", "2", "--size", "10", "-o", str(tmp_path)]
+    assert main(words) == 0
+    assert (tmp_path / "table.md").read_text() in capsys.readouterr().out
+    rows = json.loads((tmp_path / "results.json").read_text())
+    rates = {(row["requests"], row["policy"]): row["rate"] for row in rows}
+    for kind in STREAMS:
+        rate = {policy: rates[kind, policy] for policy in ("optimum", "Caffeine", "lru", "w-tinylfu", "adaptive")}
+        assert max(rate.values()) == rate["optimum"]
+        better = max(rate["Caffeine"], rate["lru"])
+        assert rates[kind, "adaptive less the better"] == pytest.approx(rate["adaptive"] - better)
+    assert rates["loop of 1.33 memories", "lru"] == 0
+
+
+@pytest.mark.parametrize("words", [("--trace", "a.trace"), ("--tasks", "tasks.jsonl")])
+def test_generated_requests_and_those_of_a_file_are_not_measured_at_once(
+    words: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", "replacement", "--generated", *words, "-o", str(tmp_path / "out")]) == 1
+    assert "leave out --trace and --tasks" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("sizes", [("10",), ("5", "10", "40")])

@@ -12,7 +12,8 @@ from kc_vla.memory.evaluation.requests import RequestsError
 
 _ABOUT = """\
 Hit rates of the replacement policies of the short-term memory: on 200 household tasks one after the other, drawn anew
-for each stream, or on traces of requests (one integer a line). Writes table.md, results.json and plots.
+for each stream, on generated requests, or on traces of requests (one integer a line). Writes table.md, results.json
+and, but for generated requests, plots.
 """
 
 
@@ -25,21 +26,34 @@ def main(words: Sequence[str]) -> int:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _ABOUT
     parser.add_argument("what", choices=["replacement"], help="what is measured")
-    parser.add_argument("--streams", type=positive, default=50, help="of household tasks (default 50)")
+    parser.add_argument("--streams", type=positive, default=50, help="number of each kind (default 50)")
     parser.add_argument("--tasks", type=Path, metavar="FILE", help="annotated ALFRED tasks (default: those shipped)")
+    parser.add_argument(
+        "--generated", action="store_true", help="measure on loops, scans, pools, shifts and recency, beside Caffeine's"
+    )
     parser.add_argument("--trace", type=Path, action="append", metavar="FILE", help="measure on this; can be repeated")
-    parser.add_argument("--size", type=positive, action="append", help="units, with --trace; can be repeated (512)")
+    parser.add_argument("--size", type=positive, action="append", help="units, with --trace (512) or --generated")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/replacement"), help="folder for the results")
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from kc_vla.memory.evaluation.replacement import evaluate_household, evaluate_traces, table
+    from kc_vla.memory.evaluation.replacement import (
+        GENERATED_SIZES,
+        evaluate_generated,
+        evaluate_household,
+        evaluate_traces,
+        table,
+    )
 
-    if options.size and not options.trace:
-        raise RequestsError("--size is for --trace: the household tasks are measured at 5 to 25 units")
-    if options.trace:
+    if options.size and not (options.trace or options.generated):
+        raise RequestsError("--size is for --trace and --generated: household tasks are measured at 5 to 25 units")
+    if options.generated and (options.trace or options.tasks):
+        raise RequestsError("--generated measures on requests of its own: leave out --trace and --tasks")
+    if options.generated:
+        rows = evaluate_generated(options.output, options.streams, options.size or GENERATED_SIZES)
+    elif options.trace:
         rows = evaluate_traces(options.output, options.trace, options.size or [512])
     else:
         rows = evaluate_household(options.output, options.streams, options.tasks)
     print(table(rows), end="")
-    print(f"{options.output}: table, figures and plots")
+    print(f"{options.output}: table{'' if options.generated else ', plots'} and figures")

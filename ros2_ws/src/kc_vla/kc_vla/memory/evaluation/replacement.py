@@ -1,4 +1,4 @@
-"""`kc-vla eval replacement`: hit rates on household tasks one after the other, and on traces of other caches.
+"""`kc-vla eval replacement`: hit rates on household tasks, on generated requests, and on traces of other caches.
 
 KARMA, section 4.4 and figures 4 to 6; its requests are not published, so ours are drawn from the annotated tasks of
 ALFRED: the objects of 200 random kitchen tasks, by type, and 50 such streams.
@@ -19,7 +19,9 @@ from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
 from kc_vla.memory.evaluation.hit_rate import HitRateRow, hits, optimal_hits
+from kc_vla.memory.evaluation.replacement_caffeine import caffeine_hits
 from kc_vla.memory.evaluation.replacement_plots import OPTIMUM, HitRateCurve, plot_course, plot_sizes, plot_traces
+from kc_vla.memory.evaluation.replacement_streams import STREAMS, generated_stream
 from kc_vla.memory.evaluation.requests import (
     HouseholdTask,
     RequestsError,
@@ -33,6 +35,13 @@ from kc_vla.memory.replacement.policies import ADAPTIVE, open_replacement, usabl
 from kc_vla.memory.replacement.w_tinylfu import WTinyLfu
 
 HOUSEHOLD_SIZES, SPLIT_SIZE, SPLITS = (5, 10, 15, 20, 25), 10, (1, 3, 5, 7, 9)
+GENERATED_SIZES = (12, 80)
+CAFFEINE, LEAD = "Caffeine", "adaptive less the better"
+_GENERATED = (OPTIMUM, CAFFEINE, "lru", "w-tinylfu", ADAPTIVE)
+_USES, _LEAST_USES = 40, 1000
+"""Generated requests for each unit of the memory, and at least."""
+_FIRST_SEED = 1000
+"""The first seed that is reported: the policy was chosen on seeds from 0, at other sizes and lengths."""
 _TASKS = 200
 _WARM = 0.95
 """Share of the units that are taken from which on a memory is warm, as in the paper."""
@@ -93,6 +102,33 @@ def evaluate_traces(output: Path, traces: Sequence[Path], sizes: Sequence[int]) 
     return rows
 
 
+def evaluate_generated(output: Path, streams: int, sizes: Sequence[int]) -> list[HitRateRow]:
+    """Evaluate the hit rates on so many streams of each kind of generated requests, and write them to `output`.
+
+    The last column is the hit rate of `adaptive`, less that of LRU or Caffeine's simulator: of the one that finds more.
+
+    Raises:
+        OSError: the results cannot be written.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    rows = [
+        row
+        for size in tqdm(sizes, desc="sizes", unit="size")
+        for kind in tqdm(STREAMS, desc="kinds", unit="kind", leave=False)
+        for row in generated_rows(kind, size, [_generated(kind, size, seed) for seed in range(streams)])
+    ]
+    _write(output, rows)
+    return rows
+
+
+def generated_rows(kind: str, size: int, drawn: Sequence[Sequence[int]]) -> list[HitRateRow]:
+    """Return the hit rates on streams of a kind, and last what `adaptive` finds more than the better rival."""
+    rates = {policy: [float(_hits(policy, size, each).mean()) for each in drawn] for policy in _GENERATED}
+    better = max((CAFFEINE, "lru"), key=lambda policy: float(np.mean(rates[policy])))
+    leads = [own - other for own, other in zip(rates[ADAPTIVE], rates[better], strict=True)]
+    return [_row(kind, size, policy, each) for policy, each in {**rates, LEAD: leads}.items()]
+
+
 def table(rows: Iterable[HitRateRow]) -> str:
     """Return the hit rates as a Markdown table, a line for each size of each source of requests."""
     rows = list(rows)
@@ -114,8 +150,14 @@ def _is_kitchen(scene: str) -> bool:
     return number.isdecimal() and int(number) in _KITCHENS
 
 
+def _generated(kind: str, size: int, number: int) -> list[int]:
+    return generated_stream(kind, size, max(_USES * size, _LEAST_USES), _FIRST_SEED + number)
+
+
 def _hits(policy: str, size: int, requests: Sequence[Key]) -> NDArray[np.bool_]:
-    return optimal_hits(size, requests) if policy == OPTIMUM else hits(open_replacement(policy, size), requests)
+    if policy == OPTIMUM:
+        return optimal_hits(size, requests)
+    return caffeine_hits(size, requests) if policy == CAFFEINE else hits(open_replacement(policy, size), requests)
 
 
 def _rates(window: int, requests: Sequence[Sequence[Key]]) -> list[float]:

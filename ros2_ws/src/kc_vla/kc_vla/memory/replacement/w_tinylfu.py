@@ -8,9 +8,8 @@ is crowded out of protected goes back to probation.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from itertools import islice
 
 from kc_vla.memory.replacement.climbing import Climber, Rival
 from kc_vla.memory.replacement.interface import Eviction, Key, check_capacity
@@ -22,6 +21,9 @@ PROTECTED_SHARE = 0.8
 """Of the main part."""
 WINDOW_SHARE = 0.01
 """Of all, at least one unit: where an adapting window begins, and the size that Caffeine had before it adapted."""
+
+QUICK_SAMPLE = 80
+"""Uses after which a small memory halves its counts where it finds more by that; at least ten times its units."""
 
 
 class Rule(Enum):
@@ -59,9 +61,17 @@ class WTinyLfu:
         if window is not None and not 1 <= window <= capacity:
             raise ValueError(f"a window of {window} units in a memory of {capacity}: give it 1 to {capacity}")
         self._sketch = FrequencySketch(capacity, sample)
+        self._sketches = [self._sketch]
         self._least = LeastUsed(self._sketch.count) if rule is Rule.LEAST else None
         self._window_size = window_of(capacity) if window is None else window
-        self._climber = _climber(capacity) if window is None and capacity > 1 else None
+        self._allows_for_rounding = window is None
+        """Halved counts are rounded: on a loop every halving would let keys in that are used no more often."""
+        self._climber: Climber | None = None
+        if window is None and capacity > 1:
+            quick = max(10 * capacity, QUICK_SAMPLE)
+            if sample is None and self._least is None and quick < self._sketch.sample:
+                self._sketches.append(FrequencySketch(capacity, quick))
+            self._climber = _climber(capacity, self._sketches)
         self._window: OrderedDict[Key, None] = OrderedDict()
         self._probation: OrderedDict[Key, None] = OrderedDict()
         self._protected: OrderedDict[Key, None] = OrderedDict()
@@ -107,7 +117,8 @@ class WTinyLfu:
     def demote(self, key: Key) -> None:
         """Move a key to the front of probation and forget its uses, so that it is the next to leave there."""
         self.remove(key)
-        self._sketch.clear(key)
+        for sketch in self._sketches:
+            sketch.clear(key)
         self._probation[key] = None
         self._probation.move_to_end(key, last=False)
         if self._least is not None:
@@ -135,13 +146,15 @@ class WTinyLfu:
         return {name: tuple(queue) for name, queue in self._queues.items()}
 
     def _count(self, key: Key, hit: bool) -> None:
-        halved = self._sketch.add(key)
+        halved, *_ = [sketch.add(key) for sketch in self._sketches]
         if self._least is not None:
             if halved:
                 self._least.halve()
             self._least.use(key)
-        if self._climber is not None and (size := self._climber.after(key, hit)) is not None:
-            self._resize_window(size)
+        if self._climber is not None and self._climber.after(key, hit):
+            self._sketch = self._climber.sketch
+            if self._climber.size != self._window_size:
+                self._resize_window(self._climber.size)
 
     def _make_room(self, fresh: Key) -> Eviction:
         """Let one of the keys go that are there, and never the one that has just come."""
@@ -155,7 +168,7 @@ class WTinyLfu:
         if victim is None:
             return self._evict(candidate, "there is no room beside the window")
         own, other = self._sketch.count(candidate), self._sketch.count(victim)
-        if own > other:
+        if own > other + (self._allows_for_rounding and self._sketch.halved):
             del self._window[candidate]
             evicted = self._evict(victim, f"it was used {other} times, what left the window {own}")
             self._probation[candidate] = None
@@ -196,18 +209,36 @@ class WTinyLfu:
         """Give the window another size; what it gains comes from the main part, next to leave there first."""
         self._window_size = size
         missing = max(size - len(self._window), 0) if len(self) == self.capacity else 0
-        for queue in (self._probation, self._protected):
-            for key in list(islice(queue, missing)):
-                del queue[key]
-                self._window[key] = None
-                self._window.move_to_end(key, last=False)
-                if self._least is not None:
-                    self._least.offer(key)
-                missing -= 1
+        main = [(queue, key) for queue in (self._probation, self._protected) for key in queue]
+        for queue, key in reversed(main[:missing]):
+            del queue[key]
+            self._window[key] = None
+            self._window.move_to_end(key, last=False)
+            if self._least is not None:
+                self._least.offer(key)
         self._shrink_window()
         self._shrink_protected()
 
 
-def _climber(capacity: int) -> Climber:
-    ends = (Rival(capacity, Lru(capacity)), Rival(window_of(capacity), WTinyLfu(capacity, window_of(capacity))))
-    return Climber(capacity, window_of(capacity), ends)
+class _Shadow(WTinyLfu):
+    """The keys that a memory with a window of 1 % would hold, by counts that another memory adds to."""
+
+    def __init__(self, capacity: int, sketch: FrequencySketch) -> None:
+        super().__init__(capacity, window_of(capacity))
+        self._sketch, self._allows_for_rounding = sketch, True
+
+    def _count(self, key: Key, hit: bool) -> None:
+        """Leave counting to the memory itself."""
+
+    def _evict(self, key: Key, reason: str) -> Eviction:
+        self.remove(key)
+        return _UNREPORTED
+
+
+_UNREPORTED = Eviction(None, "", 0, "a shadow reports no evictions")
+
+
+def _climber(capacity: int, sketches: Sequence[FrequencySketch]) -> Climber:
+    size = window_of(capacity)
+    narrow = [Rival(size, sketch, _Shadow(capacity, sketch)) for sketch in sketches]
+    return Climber(capacity, size, sketches[0], [Rival(capacity, None, Lru(capacity)), *narrow])
