@@ -11,16 +11,24 @@ from hypothesis import strategies as st
 
 from kc_vla.arm.foreign import ForeignArm, Take
 from kc_vla.core.rig import Rig, Vector
-from kc_vla.core.robot_interface import CommandKind, GripperInterface, RobotInterface
+from kc_vla.core.rig_numbers import ANGLES
+from kc_vla.core.robot_interface import CommandKind, RobotInterface
+from kc_vla.core.robot_model import ROS, DriverChoice
 
 _TOP = 3.0
-_GRIPPER = GripperInterface("finger", 0.0, 1.0, CommandKind.ARRAY, "")
 
 
-def driven(rig: Rig, radians: float = 1.0) -> Rig:
-    """Return the same rig, moved by a third-party driver whose unit of an angle is so many rad."""
-    names = tuple(f"axis_{k}" for k in range(len(rig.joints)))
-    return replace(rig, interface=RobotInterface(CommandKind.ARRAY, "/go", "/at", names, radians, 50.0, 0.2, _GRIPPER))
+def driven(rig: Rig, angles: str = "rad") -> Rig:
+    """Return the same rig, moved by a third-party driver with that unit of an angle, a name in `ANGLES`."""
+    options = {
+        "kind": CommandKind.ARRAY.value,
+        "command": "/go",
+        "state": "/at",
+        "joints": [f"axis_{k}" for k in range(len(rig.joints))],
+        "angles": angles,
+        "gripper": {"joint": "finger", "closed": 0.0, "open": 1.0},
+    }
+    return replace(rig, driver=DriverChoice(ROS, options))
 
 
 class AnyRobot:
@@ -67,7 +75,7 @@ class DrivenArm(ForeignArm):
     def __init__(self, rig: Rig, angles: Vector) -> None:
         assert rig.interface is not None
         self.robot = AnyRobot(rig.interface, angles)
-        super().__init__(rig, self.robot, patience=0.0)
+        super().__init__(rig, rig.interface, self.robot, patience=0.0)
         self.connect()
 
     @property
@@ -93,5 +101,4 @@ class DrivenArm(ForeignArm):
         robot.report()
 
 
-UNITS = st.sampled_from([1.0, float(np.radians(1.0)), float(np.radians(0.001))])
-"""rad of one unit of a driver: radians, degrees, thousandths of a degree."""
+UNITS = st.sampled_from(tuple(ANGLES))
