@@ -21,9 +21,10 @@ from kc_vla.memory.long_term.exchange import form_of
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area, Floor, Vector
-from kc_vla.memory.long_term.query import MOST_TEXT, FoundObject, Query, Way, neighbours, way
+from kc_vla.memory.long_term.query import MOST_TEXT, FoundObject, Query, neighbours
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.long_term.ways import Way, way
 from kc_vla.memory.long_term.words import Embed
 
 T = TypeVar("T")
@@ -124,7 +125,7 @@ class LiveScene:
         return self._known(map_id, lambda name: neighbours(self._memory.graph(name), node_id))
 
     def way(self, map_id: str, begin: str, end: str) -> tuple[Way, list[Vector]]:
-        """Return the shortest way, and the middles of its areas; see `query.way`."""
+        """Return the shortest way, and the middles of its areas; see `ways.way`."""
 
         def find_way(name: str) -> tuple[Way, list[Vector]]:
             graph = self._memory.graph(name)
@@ -161,6 +162,16 @@ class LiveScene:
             return [area for area in self._memory.graph(name).areas.values() if area.floor == floor.id]
 
         return self._change(map_id, put)
+
+    def connect(
+        self, map_id: str, one: str, other: str, kind: str, length_m: float, wait_m: float | None = None
+    ) -> str:
+        """Connect areas of two floors; return the id of the connection. See `LongTermMemory.connect`."""
+        return self._change(map_id, lambda name: self._memory.connect(name, one, other, kind, length_m, wait_m))
+
+    def disconnect(self, map_id: str, connection_id: str) -> None:
+        """Say that there is no such connection; see `LongTermMemory.disconnect`."""
+        self._change(map_id, lambda name: self._memory.disconnect(name, connection_id))
 
     def save(self, map_id: str, file: str = "") -> Path:
         """Write a map into a file of the folder `maps` beside the store."""

@@ -18,7 +18,8 @@ from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.nodes import Vector
-from kc_vla.memory.long_term.query import FoundObject, Way
+from kc_vla.memory.long_term.query import FoundObject
+from kc_vla.memory.long_term.ways import Way
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.health import WARN

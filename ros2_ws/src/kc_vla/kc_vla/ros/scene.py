@@ -15,9 +15,10 @@ from kc_vla.memory.live_scene import Size
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
-from kc_vla.memory.long_term.query import FoundObject, Query, Way
+from kc_vla.memory.long_term.query import FoundObject, Query
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
+from kc_vla.memory.long_term.ways import Way
 from kc_vla.ros.convert import attributes_message, point_message, time_message
 from kc_vla_msgs.msg import SceneArea
 from kc_vla_msgs.msg import SceneObject as SceneObjectMessage
