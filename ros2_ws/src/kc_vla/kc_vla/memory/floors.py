@@ -22,7 +22,7 @@ _ENDS = {"top": -1, "upper": -1, "bottom": 0, "lower": 0}
 _WHICH = "|".join((*_GROUND, *_COUNTED, *_NUMBERS, *_ENDS))
 _STOREY = rf"(?:{_WHICH})[ -](?:floor|story|storey|level)"
 _SAID = re.compile(
-    rf"(?:^|[\s,]+)(?:(?:(?:that|which)\s+(?:is|are)\s+)?(?:on|of|from|at|to|in)\s+)?"
+    rf"(?:^|[\s,]+)(?:(?P<is>(?:that|which)\s+(?:is|are)\s+))?(?:(?P<by>on|of|from|at|to|in)\s+)?"
     rf"(?:(?:the\s+)?(?P<storey>{_STOREY})|(?P<way>{UP}|{DOWN}))(?=[\s,.!?;:]|$)",
     re.IGNORECASE,
 )
@@ -52,7 +52,10 @@ def without_floor(text: str) -> OnFloor:
 
 
 def with_floor_as_one_word(text: str) -> str:
-    """Return a text in which "on the second floor" is the one word "second-floor", and "upstairs" stays."""
+    """Return a text in which "on the second floor" is the one word "second-floor".
+
+    "to" and "from" stay before it, and "from" stands for "that is on".
+    """
     return _SAID.sub(lambda found: f" {_one_word(found)}", text)
 
 
@@ -111,4 +114,6 @@ def _told(floor: Floor) -> str:
 
 
 def _one_word(found: re.Match[str]) -> str:
-    return (found["storey"] or found["way"]).lower().replace(" ", "-")
+    by = "from" if found["is"] else (found["by"] or "").lower()
+    word = (found["storey"] or found["way"]).lower().replace(" ", "-")
+    return f"{by} {word}" if by in ("from", "to") else word

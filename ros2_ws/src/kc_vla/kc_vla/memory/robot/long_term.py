@@ -14,7 +14,7 @@ from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
-from kc_vla.memory.long_term.nodes import Floor, SceneObject, Vector
+from kc_vla.memory.long_term.nodes import SceneObject, Vector
 from kc_vla.memory.long_term.query import MOST_TEXT, Query
 from kc_vla.memory.long_term.relations import IN_HAND, PLACE, told_place
 from kc_vla.memory.navigation_map import NavigationMap
@@ -204,7 +204,7 @@ class LongTermPart:
 
 def _with_areas(graph: SceneGraph, grounds: NavigationMap) -> SceneGraph:
     """Return a map that has none, such as one that was built from bags: what is in it stays."""
-    floors = [Floor(name, 0.0) for name in {each.floor: 0 for each in grounds.areas.values()}]
+    floors = grounds.floors
     bare = SceneGraph(graph.map_id, (*floors, *grounds.areas.values()), graph.number)
     objects = (replace(each, area=bare.area_at(each.position)) for each in graph.objects.values())
     return SceneGraph(graph.map_id, (*floors, *grounds.areas.values(), *objects), graph.number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kc_vla.memory.floors import is_floor_word
 from kc_vla.planning.grammar.first_verb import Words, starts_with_verb
 from kc_vla.planning.grammar.lexicon import FILLER, word_set
 from kc_vla.planning.interface import PlanningError
@@ -67,3 +68,14 @@ def name_of(words: Sequence[str], said: str) -> str:
         ):
             raise PlanningError(f"not understood: {said[:80]!r}")
     return " ".join(words)
+
+
+def floor_apart(words: Words) -> tuple[Words, str]:
+    """Return a noun phrase without its words for a floor, and these: ("the", "mug"), "upstairs"."""
+    floors = [word for word in words if is_floor_word(word)]
+    return tuple(word for word in words if not is_floor_word(word)), " ".join(floors)
+
+
+def with_floor(floor: str, name: str) -> str:
+    """Return the name of what is on a floor: "upstairs mug"; that of the floor where nothing else is named."""
+    return f"{floor} {name}".strip()
