@@ -22,6 +22,8 @@ from kc_vla.memory.robot.robot_memory import BOTH, NONE, open_robot_memory
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.skills import Call
+from kc_vla.ros.scene import area_message
+from kc_vla.ros.skills import grounds_from
 from kc_vla.web.serving import PageThread, listening
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.floor_plan import GROUND, UPPER
@@ -140,6 +142,13 @@ def test_the_thing_on_the_floor_that_was_said_is_brought(tmp_path: Path, words: 
     assert first.floor_of(held.id) == floor
 
 
+@pytest.mark.parametrize(("number", "name", "floor"), [(1, "toilet", UPPER), (5, "fridge", GROUND)])
+def test_what_is_above_a_thing_is_not_beside_it(tmp_path: Path, number: int, name: str, floor: str) -> None:
+    home, success, reason = carried_out(build_house(number), f"put Book_1 next to the {name}", tmp_path)
+    assert success, reason
+    assert home.world.floor_of("Book_1") == floor
+
+
 def test_a_floor_that_there_is_not_is_told(tmp_path: Path) -> None:
     _, success, reason = carried_out(build_house(16), "bring me a book from the third floor", tmp_path)
     assert not success
@@ -158,6 +167,15 @@ def test_a_robot_that_was_shown_a_house_has_its_stairs_in_the_scene_graph(tmp_pa
         assert {graph.areas[area].floor for area in stairs.areas} == {GROUND, UPPER}
         assert [floor.height_m for floor in graph.floors.values()] == [0.0, 3.0]
         assert way(graph, "kitchen", "bedroom").length_m > 6.0
+
+
+def test_the_map_of_a_house_goes_through_messages_with_its_floors_and_stairs() -> None:
+    told = navigation_map_of(build_house(1).plan)
+    heard = grounds_from([area_message(each) for each in told.areas.values()])
+    assert heard.floors == told.floors
+    first, *_, last = told.areas
+    assert heard.distance(first, last) == pytest.approx(told.distance(first, last))
+    assert heard.called("upstairs", first) == told.called("upstairs", first)
 
 
 def test_a_house_is_drawn_with_its_floors_side_by_side(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from nightly import tried
 
 from kc_vla.cli import main
 from kc_vla.memory.floors import floors_called, with_floor_as_one_word, without_floor
+from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.long_term.describe import describe
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.errors import GraphError
@@ -276,6 +277,28 @@ def test_only_one_kind_of_thing_one_above_the_other_connects_floors(
         assert [each.wait_m for each in memory.graph("home").connections.values()] == [10.0] * found
 
 
+def test_large_stairs_without_names_are_two_objects_one_on_each_floor(tmp_path: Path) -> None:
+    with Store(tmp_path / "memory.db") as store:
+        memory = put(store, house())
+        for stamp, z in enumerate((1.4, 3.5, 1.4, 3.5), 1):
+            memory.observe("home", [Detection("stairs", (2.0, 0.0, z), (4.0, 1.2, 2.0))], stamp)
+        assert sorted(each.area for each in memory.objects("home")) == ["hall", "landing"]
+        assert len(memory.graph("home").connections) == 1
+
+
+def test_a_connection_whose_area_was_lost_is_in_nobodys_way_and_is_back_with_new_areas(tmp_path: Path) -> None:
+    nodes = [each for each in house(STAIRS).nodes() if each.id != "landing"]
+    with Store(tmp_path / "memory.db") as store:
+        memory = put(store, SceneGraph("home", nodes, 8))
+        memory.observe("home", [seen("stairs", 2.0, 0.5), seen("stairs", 2.0, 3.5)], 1)
+        with pytest.raises(GraphError, match="no way is known"):
+            way(memory.graph("home"), "hall", "east")
+        draw_graph(memory.graph("home"), tmp_path / "map.png")
+        assert "stairs to: landing" in memory.describe("home").text
+        memory.set_areas("home", FLOORS[1], Spread(np.array([(2.0, 0.0, 3.0), (5.0, 0.0, 3.0)]), {(0, 1): 3.0}))
+        assert way(memory.graph("home"), "cook", "upstairs").length_m == 7.0
+
+
 def test_stairs_lead_to_the_next_floor_and_a_lift_to_each(tmp_path: Path) -> None:
     floors = [Floor(f"f{at}", 3.0 * at) for at in range(3)]
     areas = [Area(f"a{at}", f"f{at}", (2.0, 0.0, 3.0 * at)) for at in range(3)]
@@ -316,6 +339,24 @@ def test_what_cannot_be_connected_is_refused_in_a_line(tmp_path: Path) -> None:
         assert memory.graph("home").connections[made].wait_m == 10.0
         with pytest.raises(GraphError, match="is a connection: remove it"):
             memory.edit("home", made, name="lift")
+
+
+def test_a_scene_in_use_is_connected_and_goes_over_it(tmp_path: Path) -> None:
+    with Store(tmp_path / "memory.db") as store:
+        put(store, house())
+    scene = LiveScene(tmp_path / "memory.db", "home")
+    try:
+        made = scene.connect("", "kitchen", "landing", "stairs", 5.0)
+        found, places = scene.way("", "kitchen", "upstairs")
+        assert (found.over, places) == ((made,), [(0.0, 0.0, 0.0), (2.0, 0.0, 3.0)])
+        scene.disconnect("", made)
+        assert scene.changes == 2
+        with pytest.raises(GraphError, match="no way is known"):
+            scene.way("home", "kitchen", "upstairs")
+        with pytest.raises(GraphError, match="there is no map 'mars'"):
+            scene.connect("mars", "kitchen", "landing", "stairs", 5.0)
+    finally:
+        scene.close()
 
 
 def test_a_description_names_floors_by_height_and_where_stairs_lead(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def connected(
         GraphError: there is no such area, both are on one floor, or a value cannot be.
     """
     ends = _area(graph, one), _area(graph, other)
-    if graph.areas[ends[0]].floor == graph.areas[ends[1]].floor:
+    if graph.floor_of(ends[0]) == graph.floor_of(ends[1]):
         raise GraphError(f"{told(one)} and {told(other)} are on one floor: a connection joins areas of two floors")
     name = f"{kind}_{graph.number}"
     places = graph.areas[ends[0]].position, graph.areas[ends[1]].position
@@ -104,10 +104,13 @@ def ways_across(graph: SceneGraph, floor: str, nearest: Callable[[Vector], str])
 def kept(after: SceneGraph, before: SceneGraph, floor: str) -> Iterator[Connection]:
     """Yield the connections of a floor that has got other areas, each with the new area nearest to its end."""
     for each in before.connections.values():
-        ends = [
-            after.area_on(floor, place) if before.areas[area].floor == floor else area
-            for area, place in zip(each.areas, each.places, strict=True)
-        ]
+        ends = []
+        for area, place in zip(each.areas, each.places, strict=True):
+            was_on = before.floor_of(area)
+            if not was_on:  # a damaged store has lost it
+                ends.append(after.area_at(place))
+            else:
+                ends.append(after.area_on(floor, place) if was_on == floor else area)
         if tuple(ends) != each.areas:
             yield replace(each, areas=(ends[0], ends[1]))
 
@@ -166,7 +169,7 @@ def _kind(graph: SceneGraph, each: SceneObject) -> ConnectionKind | None:
 def _above(graph: SceneGraph, one: SceneObject, other: SceneObject, kind: ConnectionKind) -> bool:
     """Return whether two objects are one above the other, on floors that such a thing can connect."""
     order = [each.id for each in sorted(graph.floors.values(), key=lambda floor: (floor.height_m, floor.id))]
-    floors = [graph.areas[each.area].floor for each in (one, other)]
+    floors = [graph.floor_of(each.area) for each in (one, other)]
     if one.id == other.id or floors[0] == floors[1] or not set(floors) <= set(order):
         return False
     if kind != "lift" and abs(order.index(floors[0]) - order.index(floors[1])) > 1:
@@ -179,8 +182,8 @@ def _above(graph: SceneGraph, one: SceneObject, other: SceneObject, kind: Connec
 
 def _between(graph: SceneGraph, one: SceneObject, other: SceneObject, kind: ConnectionKind, name: str) -> Connection:
     """Return the connection that two objects show; of stairs and ramps the length is that of the slope."""
-    low, high = sorted((one, other), key=lambda each: graph.floors[graph.areas[each.area].floor].height_m)
-    heights = [graph.floors[graph.areas[each.area].floor].height_m for each in (low, high)]
+    low, high = sorted((one, other), key=lambda each: graph.floors[graph.floor_of(each.area)].height_m)
+    heights = [graph.floors[graph.floor_of(each.area)].height_m for each in (low, high)]
     rise_m = heights[1] - heights[0]
     run_m = 0.0 if kind == "lift" else max(*low.size[:2], *high.size[:2])
     places: list[Vector] = [(*each.position[:2], height) for each, height in zip((low, high), heights, strict=True)]
@@ -192,8 +195,8 @@ def _same(graph: SceneGraph, made: Connection, known: Connection, seen: SceneObj
     """Return whether a connection is known already: one of its kind, of these floors, whose end is near."""
 
     def ends(connection: Connection) -> dict[str, Vector]:
-        floors = (graph.areas[area].floor for area in connection.areas)
-        return dict(zip(floors, connection.places, strict=True))
+        ends = zip(connection.areas, connection.places, strict=True)
+        return {graph.floor_of(area) or graph.floor_at(place[2], graph.floors): place for area, place in ends}
 
     mine, others = ends(made), ends(known)
     near_m = _ONE_M + seen.diagonal_m

@@ -126,13 +126,23 @@ class SceneGraph:
             return ""
         if self._area_places is None:
             self._area_places = AreaPlaces(self.areas.values())
-        return self._area_places.nearest(self._floor_at(position[2], self._area_places.floors), position)
+        return self._area_places.nearest(self.floor_at(position[2], self._area_places.floors), position)
+
+    def floor_of(self, area: str) -> str:
+        """Return the id of the floor of an area; empty where there is no such area."""
+        return self.areas[area].floor if area in self.areas else ""
 
     def area_on(self, floor: str, position: Vector) -> str:
         """Return the id of the area of a floor, which has some, that is nearest to a place."""
         if self._area_places is None:
             self._area_places = AreaPlaces(self.areas.values())
         return self._area_places.nearest(floor, position)
+
+    def floor_at(self, height_m: float, among: Iterable[str]) -> str:
+        """Return the one of some floors that a height belongs to: the highest one whose ground is not above it."""
+        heights = sorted((self.floors[name].height_m, name) for name in among if name in self.floors)
+        below = [name for height, name in heights if height <= height_m + _UNDER_FLOOR_M]
+        return below[-1] if below else heights[0][1] if heights else min(among, default="")
 
     def connections_of(self, area: str) -> list[Connection]:
         """Return the connections that begin or end in an area, but for forgotten ones."""
@@ -159,11 +169,6 @@ class SceneGraph:
         held = {each.id: each for node_id in gone for each in self.held_by(node_id) if each.id not in gone}
         freed = (replace(each, placed="", holder="", by_hand=each.by_hand - {"holder"}) for each in held.values())
         return GraphChange(tuple(freed), tuple(sorted(gone)))
-
-    def _floor_at(self, height_m: float, among: set[str]) -> str:
-        heights = sorted((self.floors[name].height_m, name) for name in among if name in self.floors)
-        below = [name for height, name in heights if height <= height_m + _UNDER_FLOOR_M]
-        return below[-1] if below else heights[0][1] if heights else min(among)
 
     def _keep(self, node: Node) -> None:
         if type(node) is SceneObject:

@@ -121,9 +121,9 @@ def _draw_areas(axis: Axes, areas: Sequence[Area]) -> None:
 def _draw_connections(axis: Axes, connections: Sequence[Connection], floor: str, of_area: Mapping[str, str]) -> None:
     """Mark where each connection begins on a floor, with what it is and where it leads."""
     for each in connections:
-        here = next((at for at, area in enumerate(each.areas) if of_area[area] == floor), 0)
+        here = next((at for at, area in enumerate(each.areas) if of_area.get(area) == floor), 0)
         x, y, _ = each.places[here]
-        told = f"{each.kind} to {shown(of_area[each.areas[1 - here]])}"
+        told = f"{each.kind} to {shown(of_area.get(each.areas[1 - here], each.areas[1 - here]))}"
         axis.scatter([x], [y], s=70, marker="^", facecolor="none", edgecolor="tab:green", zorder=4, label=told)
 
 
