@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from nightly import tried
 
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.errors import GraphError
@@ -12,7 +15,7 @@ from kc_vla.memory.references.reference import read
 from kc_vla.memory.robot.robot_memory import NONE, open_robot_memory
 from kc_vla.planning.execution.search_places import Search
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import Request
+from kc_vla.planning.interface import PlanningError, Request
 
 AREAS = [
     Area("cook", "ground", (0.0, 0.0, 0.0), {"hall": 2.0}, "kitchen"),
@@ -97,6 +100,23 @@ def test_a_thing_of_another_floor_is_another_thing() -> None:
 )
 def test_a_plan_names_things_and_places_with_their_floors(said: str, plan: str) -> None:
     assert ", ".join(map(str, GrammarPlanner().plan(Request(said)).calls)).startswith(plan)
+
+
+_WORDS = "put bring get the a that mug desk me it two upstairs downstairs on from to in second ground floor and of is"
+
+
+@given(st.lists(st.sampled_from(_WORDS.split()), min_size=1, max_size=12).map(" ".join))
+@example("put and a that")
+@tried(150, 5000)
+def test_any_words_of_floors_are_planned_or_refused_in_a_line(said: str) -> None:
+    read(said)
+    calls, refused = (), ""
+    try:
+        calls = GrammarPlanner().plan(Request(said)).calls
+    except PlanningError as error:
+        refused = str(error)
+    assert bool(calls) != bool(refused)
+    assert "\n" not in refused
 
 
 def test_a_search_on_a_floor_looks_nowhere_else() -> None:

@@ -45,6 +45,8 @@ def singular(word: str) -> str:
 
 def name_of(words: Sequence[str], said: str) -> str:
     """Return a name of words, if they can be one; PlanningError otherwise."""
+    if not words:
+        raise PlanningError(f"it is not said what: {said[:80]!r} names no thing")
     if len(words) > _MOST_NOUN and not any(word in RELATIVE or word in SOMETHING for word in words):
         raise PlanningError(f"not understood: {said[:80]!r}: name a thing in {_MOST_NOUN} words at most")
     if others := _CLAUSE & set(words[1:-1]):  # "the thing you washed before" is one
