@@ -35,7 +35,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=MEMORIES,
         help="both memories, one of them, none, the last things seen, or those handled; can be repeated (all)",
     )
-    parser.add_argument("--kind", action="append", choices=_KINDS, help="of sequences; can be repeated (all)")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=(*_KINDS, "house"),
+        help="of sequences; house: in houses of two floors; can be repeated (all but house)",
+    )
     parser.add_argument("--split", choices=["development", "test"], default="test", help="of sequences (test)")
     parser.add_argument("--sequences", type=positive, default=120, help="of each kind, at most (120: all)")
     parser.add_argument(

@@ -53,7 +53,10 @@ class Noise:
 
 
 def visible(world: World, name: str) -> bool:
-    """Return whether a thing is seen: in nothing closed, and within `SIGHT_M` with no wall between, or within reach."""
+    """Return whether a thing is seen: in nothing closed, and within reach, or within `SIGHT_M` with nothing between.
+
+    A wall and a floor are something.
+    """
     if world.hidden(name):
         return False
     return world.area_of(name) == world.at or _in_view(world, name)
@@ -114,8 +117,10 @@ class Detector:
 
 
 def _in_view(world: World, name: str) -> bool:
-    here, there = world.plan.areas[world.at].position, world.position(name)
-    return math.dist(here[:2], there[:2]) <= SIGHT_M and world.plan.clear(here, there)
+    here, there = world.plan.areas[world.at], world.position(name)
+    if world.floor_of(name) != here.floor or math.dist(here.position[:2], there[:2]) > SIGHT_M:
+        return False
+    return world.plan.clear(here.position, there, here.floor)
 
 
 def _like(kind: ThingType) -> list[ThingType]:

@@ -18,7 +18,7 @@ from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.evaluation_figures import SequenceRow, reduced, share
 from kc_vla_sim.household.evaluation_plots import plot_capacities, plot_memories
 from kc_vla_sim.household.evaluation_readings import readings
-from kc_vla_sim.household.tasks import KINDS, TaskSequence, sequences
+from kc_vla_sim.household.tasks import HOUSE, KINDS, TaskSequence, house_sequences, sequences
 from kc_vla_sim.household.trial import TaskRecord, TrialArm, play
 from kc_vla_sim.workers import run_jobs
 
@@ -95,7 +95,7 @@ def evaluate(options: HouseholdEvalOptions) -> Iterator[str]:
 def rows_of(arm: TrialArm, records: Iterable[TaskRecord]) -> list[SequenceRow]:
     """Return what came of each kind, and of all kinds together where there is more than one."""
     played = list(records)
-    kinds = [kind for kind in KINDS if any(each.kind == kind for each in played)]
+    kinds = [kind for kind in (*KINDS, HOUSE) if any(each.kind == kind for each in played)]
     rows = [_row(arm, kind, [each for each in played if each.kind == kind]) for kind in kinds]
     return [*rows, _row(arm, "all", played)] if len(kinds) > 1 else rows
 
@@ -140,7 +140,8 @@ def _row(arm: TrialArm, kind: str, records: Sequence[TaskRecord]) -> SequenceRow
 
 
 def _chosen(options: HouseholdEvalOptions) -> list[TaskSequence]:
-    of_split = [each for each in sequences().values() if each.split == options.split]
+    known = (*sequences().values(), *house_sequences().values())
+    of_split = [each for each in known if each.split == options.split]
     return [
         each for kind in options.kinds for each in [each for each in of_split if each.kind == kind][: options.count]
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kc_vla_sim.household.evaluation_figures import Figure, reduced
-from kc_vla_sim.household.tasks import KINDS
+from kc_vla_sim.household.tasks import HOUSE, KINDS
 from kc_vla_sim.household.trial import TaskRecord, TrialArm
 
 READINGS = (
@@ -42,7 +42,7 @@ def readings(played: Iterable[tuple[TrialArm, Sequence[TaskRecord]]]) -> str:
         f"| --- | --- |{' --- |' * len(READINGS)}",
     ]
     for arm, records in played:
-        for kind in KINDS:
+        for kind in (*KINDS, HOUSE):
             some = [each for each in records if each.kind == kind]
             if some:
                 cells = [f"{each} [{each.of:.0f}]" for each in by_readings(some)]

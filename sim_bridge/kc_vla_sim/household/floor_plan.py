@@ -1,4 +1,4 @@
-"""Where one can walk and what walls are in the way: the part of a world that never changes."""
+"""Where one can walk, on which floor, and what walls are in the way: the part of a world that never changes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,30 @@ import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 Point = tuple[float, float]
 Vector = tuple[float, float, float]
 Wall = tuple[Point, Point]
 """From one end to the other, m."""
+GROUND, UPPER = "ground", "upper"
+"""The floors of a home; most have only the first one."""
+_APART_M = 1.0
+"""Between two floors that are drawn side by side."""
+
+
+class Stairs(NamedTuple):
+    """A way between two floors.
+
+    Attributes:
+        foot: id of the area at the lower end.
+        head: of the area at the upper one.
+        length_m: of the way.
+    """
+
+    foot: str
+    head: str
+    length_m: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +41,14 @@ class FloorArea:
         room: "kitchen".
         position: in the map, m.
         adjacent: areas that a straight way leads to.
+        floor: on which it is.
     """
 
     id: str
     room: str
     position: Vector
     adjacent: tuple[str, ...]
+    floor: str = GROUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +57,13 @@ class FloorPlan:
 
     Attributes:
         areas: by their ids.
-        walls: nothing is seen through one, and nobody walks through.
+        walls: by the floor; nothing is seen through one, and nobody walks through.
+        stairs: between floors.
     """
 
     areas: Mapping[str, FloorArea]
-    walls: Sequence[Wall]
+    walls: Mapping[str, Sequence[Wall]]
+    stairs: Sequence[Stairs] = ()
     _ways: dict[str, Mapping[str, tuple[float, str]]] = field(default_factory=dict)
 
     def distance(self, start: str, end: str) -> float:
@@ -54,22 +77,47 @@ class FloorPlan:
             found.append(ways[found[-1]][1])
         return found[::-1]
 
-    def nearest(self, point: Sequence[float]) -> str:
-        """Return the area that a place belongs to: the nearest one that no wall lies before.
+    def heights(self) -> dict[str, float]:
+        """Return the heights of the floors, m, the lowest first."""
+        found = {area.floor: area.position[2] for area in self.areas.values()}
+        return dict(sorted(found.items(), key=lambda each: each[1]))
+
+    def drawn_at(self) -> dict[str, float]:
+        """Return for each floor how far to the right it is drawn, m: the floors are side by side, the lowest first."""
+        found, right = dict[str, float](), 0.0
+        for floor in self.heights():
+            xs = [x for wall in self.walls[floor] for x, _ in wall]
+            found[floor] = right - min(xs) if found else 0.0
+            right = found[floor] + max(xs) + _APART_M
+        return found
+
+    def beside(self, area: str) -> dict[str, float]:
+        """Return the areas that a straight way or stairs lead to, with the length of the way, m."""
+        here = self.areas[area]
+        found = {other: math.dist(here.position, self.areas[other].position) for other in here.adjacent}
+        for each in self.stairs:
+            if area in (each.foot, each.head):
+                found[each.head if area == each.foot else each.foot] = each.length_m
+        return found
+
+    def nearest(self, point: Sequence[float], floor: str = GROUND) -> str:
+        """Return the area of a floor that a place belongs to: the nearest one that no wall lies before.
 
         If walls are everywhere, it is the nearest of all.
 
         Args:
             point: x and y, m; what follows is not looked at.
+            floor: on which it is.
         """
         spot = (point[0], point[1])
-        there = sorted((math.dist(area.position[:2], spot), area.id) for area in self.areas.values())
-        return next((name for _, name in there if self.clear(self.areas[name].position, spot)), there[0][1])
+        on_it = (area for area in self.areas.values() if area.floor == floor)
+        there = sorted((math.dist(area.position[:2], spot), area.id) for area in on_it)
+        return next((name for _, name in there if self.clear(self.areas[name].position, spot, floor)), there[0][1])
 
-    def clear(self, one: Sequence[float], other: Sequence[float]) -> bool:
-        """Return whether no wall is between two places."""
+    def clear(self, one: Sequence[float], other: Sequence[float], floor: str = GROUND) -> bool:
+        """Return whether no wall is between two places of a floor."""
         start, end = (one[0], one[1]), (other[0], other[1])
-        return not any(_cross(start, end, *wall) for wall in self.walls)
+        return not any(_cross(start, end, *wall) for wall in self.walls[floor])
 
     def _from(self, start: str) -> Mapping[str, tuple[float, str]]:
         """Return the distance to each area, and the one before it (Dijkstra)."""
@@ -81,9 +129,8 @@ class FloorPlan:
                 if name in found:
                     continue
                 found[name] = far, before
-                here = self.areas[name].position
-                for other in self.areas[name].adjacent:
-                    heapq.heappush(waiting, (far + math.dist(here, self.areas[other].position), other, name))
+                for other, way_m in self.beside(name).items():
+                    heapq.heappush(waiting, (far + way_m, other, name))
             self._ways[start] = found
         return self._ways[start]
 

@@ -198,7 +198,7 @@ class _Maker:
     def _holders(self, name: str) -> list[str]:
         """Return what there is that some task of ALFRED puts its type on or into."""
         there = {thing.kind.name for thing in self.world.things.values()}
-        return sorted(there & _put_where(name))
+        return sorted(there & put_where(name))
 
     def _in_steps(self) -> list[AlfredTask]:
         """Return ALFRED's tasks that can be asked for step by step."""
@@ -217,7 +217,8 @@ def _descriptions(world: World, thing: Thing) -> list[GoalReferent]:
 
 
 @cache
-def _put_where(name: str) -> frozenset[str]:
+def put_where(name: str) -> frozenset[str]:
+    """Return the types that some task of ALFRED puts a type on or into."""
     tasks = [task for scene in scenes().values() for task in scene.tasks if not task.within]
     return frozenset(task.goal for task in tasks if task.goal and task.thing == name)
 

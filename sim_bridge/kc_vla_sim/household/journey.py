@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -105,8 +106,17 @@ def without_memory(
 
 
 def points_of(plan: FloorPlan, areas: Sequence[str]) -> list[Point]:
-    """Return the way through some areas, m, around what stands between them."""
-    found = [plan.areas[areas[0]].position[:2]] if areas else []
+    """Return the way through some areas, m, around what stands between them, as it is drawn.
+
+    Floors are side by side, and between two of them is a point that is not a number.
+    """
+    passed = [areas[0]] if areas else []
     for start, end in pairwise(areas):
-        found += [plan.areas[each].position[:2] for each in plan.way(start, end)[1:]]
+        passed += plan.way(start, end)[1:]
+    drawn_at, found = plan.drawn_at(), list[Point]()
+    for before, name in pairwise([*passed[:1], *passed]):
+        area = plan.areas[name]
+        if found and area.floor != plan.areas[before].floor:
+            found.append((math.nan, math.nan))
+        found.append((area.position[0] + drawn_at[area.floor], area.position[1]))
     return found

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kc_vla_sim.household.floor_plan import FloorArea, FloorPlan, Point, Vector, Wall
+from kc_vla_sim.household.floor_plan import GROUND, FloorArea, FloorPlan, Point, Vector, Wall
 from kc_vla_sim.household.types import ThingType
 
 _DEEP_M, _STAND_M, _AISLE_M, _FRONT_M = 0.75, 0.4, 0.35, 0.6
 """Depths of furniture at walls, of the place to stand, of the aisle to free furniture, and at the front wall."""
-_GAPS_M, _DOOR_M, _HALL_M, _SPACING_M = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1), 1.0, 1.6, 1.3
+_GAPS_M, _DOOR_M, HALL_M, _SPACING_M = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1), 1.0, 1.6, 1.3
+HALL = "hall"
 _LEAST_DEEP_M = {"bathroom": 2.8}
 _USUAL_DEEP_M, _WIDER = 4.4, 1.2
 _HEIGHTS_M = {"wall": 0.0, "free": 0.0, "above": 1.4, "under": 0.4}
@@ -39,11 +40,16 @@ class RoomPlan:
     entrance: str
 
 
-def lay_out(rooms: Sequence[tuple[str, Sequence[ThingType]]]) -> tuple[FloorPlan, list[RoomPlan]]:
-    """Lay out rooms side by side.
+def lay_out(
+    rooms: Sequence[tuple[str, Sequence[ThingType]]], floor: str = GROUND, height_m: float = 0.0, first: int = 0
+) -> tuple[FloorPlan, list[RoomPlan]]:
+    """Lay out the rooms of a floor side by side.
 
     Args:
         rooms: name and furniture of each, in the order in which it is to stand.
+        floor: on which they are.
+        height_m: of its ground.
+        first: number of its first area.
     """
     areas: dict[str, FloorArea] = {}
     walls: list[Wall] = []
@@ -53,27 +59,28 @@ def lay_out(rooms: Sequence[tuple[str, Sequence[ThingType]]]) -> tuple[FloorPlan
     for name, furniture in rooms:
         room = _Room(name, furniture, left)
         points, door = room.points(), room.door()
-        names = {cell: f"area_{len(areas) + number}" for number, cell in enumerate(points)}
+        names = {cell: f"area_{first + len(areas) + number}" for number, cell in enumerate(points)}
         entrance = names[door]
-        outside = f"area_{len(areas) + len(points)}" if len(rooms) > 1 else ""
+        outside = f"area_{first + len(areas) + len(points)}" if len(rooms) > 1 else ""
         for cell, spot in points.items():
             ways = [names[other] for other in room.beside(cell, points)]
             ways += [outside] if outside and cell == door else []
-            areas[names[cell]] = FloorArea(names[cell], name, (*spot, 0.0), tuple(ways))
+            areas[names[cell]] = FloorArea(names[cell], name, (*spot, height_m), tuple(ways), floor)
         at = points[door][0]
         if outside:
             near = (*hall[-1:], entrance)
-            areas[outside] = FloorArea(outside, "hall", (at, -_HALL_M / 2, 0.0), near)
+            areas[outside] = FloorArea(outside, HALL, (at, -HALL_M / 2, height_m), near, floor)
             if hall:
                 before = areas[hall[-1]]
-                areas[before.id] = FloorArea(before.id, before.room, before.position, (*before.adjacent, outside))
+                areas[before.id] = replace(before, adjacent=(*before.adjacent, outside))
             hall.append(outside)
         walls += room.walls(at)
-        plans.append(RoomPlan(name, room.furniture, entrance))
+        raised = [(kind, (x, y, z + height_m), size) for kind, (x, y, z), size in room.furniture]
+        plans.append(RoomPlan(name, raised, entrance))
         left += room.width
     if hall:
-        walls += [((0.0, 0.0), (0.0, -_HALL_M)), ((0.0, -_HALL_M), (left, -_HALL_M)), ((left, -_HALL_M), (left, 0.0))]
-    return FloorPlan(areas, walls), plans
+        walls += [((0.0, 0.0), (0.0, -HALL_M)), ((0.0, -HALL_M), (left, -HALL_M)), ((left, -HALL_M), (left, 0.0))]
+    return FloorPlan(areas, {floor: walls}), plans
 
 
 class _Room:

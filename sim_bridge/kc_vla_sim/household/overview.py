@@ -11,7 +11,11 @@ from kc_vla_sim.household.world import ROBOT, Place, World
 
 
 def overview(world: World) -> dict[str, Any]:
-    """Return the robot's place, time (s) and way (m), areas and walls, and where everything is, as JSON can say it."""
+    """Return the robot's place, time (s) and way (m), floors, areas and walls, and where everything is, for JSON.
+
+    Of each floor it says how high it is and how far to the right it is drawn, m; walls have the height of their floor.
+    """
+    heights, drawn_at = world.plan.heights(), world.plan.drawn_at()
     return {
         "robot": world.at,
         "seconds": round(world.time_s, 3),
@@ -19,12 +23,18 @@ def overview(world: World) -> dict[str, Any]:
         "areas": {
             name: {
                 "room": area.room,
+                "floor": area.floor,
                 "position": [round(each, 3) for each in area.position],
-                "adjacent": list(area.adjacent),
+                "adjacent": list(world.plan.beside(name)),
             }
             for name, area in world.plan.areas.items()
         },
-        "walls": [[list(start), list(end)] for start, end in world.plan.walls],
+        "floors": {name: {"height": height, "drawn_at": drawn_at[name]} for name, height in heights.items()},
+        "walls": [
+            [[*start, heights[floor]], [*end, heights[floor]]]
+            for floor, walls in world.plan.walls.items()
+            for start, end in walls
+        ],
         "things": {
             name: {
                 "type": thing.kind.name,

@@ -16,7 +16,8 @@ import numpy as np
 
 from kc_vla_sim.household.alfred import scenes
 from kc_vla_sim.household.errors import HouseholdError, told
-from kc_vla_sim.household.floor_plan import Vector
+from kc_vla_sim.household.floor_plan import GROUND, UPPER, Vector
+from kc_vla_sim.household.house_layout import Staircase, lay_out_house
 from kc_vla_sim.household.layout import RoomPlan, lay_out
 from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.types import FLOOR as ON_THE_FLOOR
@@ -27,6 +28,8 @@ from kc_vla_sim.household.world import FLOOR, ON, STANDS, Place, Thing, World
 NUMBERS = tuple(first + number for first in ROOM_KINDS for number in range(1, 31))
 """Numbers of the scenes: kitchens 1 to 30, living rooms 201 to 230, bedrooms 301 to 330, bathrooms 401 to 430."""
 SPLITS = ("development", "test")
+HOUSES = 30
+STAIRCASE = "Staircase"
 _MOST_THINGS = 20_000
 _MORE, _SOILED = 0.25, 0.3
 """How likely there is one more of a thing than a task needs, and how likely what can be dirty is."""
@@ -75,6 +78,37 @@ def build_home(number: int, seed: int = 0) -> World:
     return _built([first + number for first in ROOM_KINDS], seed)
 
 
+def house_scenes(number: int) -> list[int]:
+    """Return the kitchen, living room, bedroom and bathroom of a house, all of one split.
+
+    Houses 1 to 15 have the scenes of the split "development" in their order, 16 to 30 those of "test".
+
+    Raises:
+        HouseholdError: the number is not 1 to 30.
+    """
+    if not 1 <= number <= HOUSES:
+        raise HouseholdError(f"there is no house {number}: choose 1 to {HOUSES}")
+    split, place = divmod(number - 1, HOUSES // len(SPLITS))
+    like = ([each for each in NUMBERS if each // 100 * 100 == first] for first in ROOM_KINDS)
+    return [[each for each in some if split_of(each) == SPLITS[split]][place] for some in like]
+
+
+def build_house(number: int, seed: int = 0) -> World:
+    """Build a house of two floors: kitchen and living room, above them bedroom and bathroom, and stairs.
+
+    Raises:
+        HouseholdError: the number is not 1 to 30, or the seed is negative.
+    """
+    numbers = house_scenes(number)
+    chance = _chance(seed, numbers)
+    rooms, stocks = _rooms(numbers, chance)
+    plan, plans, staircases = lay_out_house({GROUND: rooms[:2], UPPER: rooms[2:]})
+    building = _Building(World(plan, plans[0].entrance), chance)
+    for each in staircases:
+        building.add_stairs(each)
+    return building.filled(plans, rooms, stocks)
+
+
 def build_building(count: int, seed: int = 0) -> World:
     """Build rooms along one long hall until there are so many things, furniture included: for how costs grow.
 
@@ -90,15 +124,18 @@ def build_building(count: int, seed: int = 0) -> World:
 
 
 def build(name: str, seed: int = 0) -> World:
-    """Return the world that people name: "1" as `build_scene` builds it, "home1" as `build_home`.
+    """Return the world that people name: "1" is by `build_scene`, "home1" by `build_home`, "house1" by `build_house`.
 
     Raises:
         HouseholdError: there is none of that name, or the seed is negative.
     """
-    number = name.removeprefix("home")
+    number = name.removeprefix("home").removeprefix("house")
     if not number.isdecimal() or not number.isascii() or len(number) > 3:
-        raise HouseholdError(f"there is no scene {told(name)}: give a number such as 1, or a home such as home1")
-    return build_home(int(number), seed) if name != number else build_scene(int(number), seed)
+        raise HouseholdError(f"there is no scene {told(name)}: give a number such as 1, home1, or house1")
+    build = {number: build_scene, f"home{number}": build_home, f"house{number}": build_house}.get(name)
+    if build is None:
+        raise HouseholdError(f"there is no scene {told(name)}: give a number such as 1, home1, or house1")
+    return build(int(number), seed)
 
 
 def types_in(number: int) -> Mapping[str, int]:
@@ -117,9 +154,22 @@ def types_in(number: int) -> Mapping[str, int]:
 
 def _built(numbers: Sequence[int], seed: int, count: int = 0) -> World:
     """Return the rooms of scenes; with a count only the first ones that have so many things together."""
+    chance = _chance(seed, numbers if not count else (count,))
+    rooms, stocks = _rooms(numbers, chance, count)
+    plan, plans = lay_out(rooms)
+    return _Building(World(plan, plans[0].entrance), chance).filled(plans, rooms, stocks)
+
+
+def _chance(seed: int, numbers: Sequence[int]) -> np.random.Generator:
     if seed < 0:
         raise HouseholdError(f"the seed {seed} is negative: give a whole number from 0")
-    chance = np.random.default_rng([seed, *(numbers if not count else (count,))])
+    return np.random.default_rng([seed, *numbers])
+
+
+def _rooms(
+    numbers: Sequence[int], chance: np.random.Generator, count: int = 0
+) -> tuple[list[tuple[str, list[ThingType]]], list[list[ThingType]]]:
+    """Return the rooms of scenes, name and furniture, and what lies about in each; see `_built` for the count."""
     rooms: list[tuple[str, list[ThingType]]] = []
     stocks: list[list[ThingType]] = []
     named = Counter[str]()
@@ -133,13 +183,7 @@ def _built(numbers: Sequence[int], seed: int, count: int = 0) -> World:
         stocks.append(things)
         if count and there >= count:
             break
-    plan, plans = lay_out(rooms)
-    building = _Building(World(plan, plans[0].entrance), chance)
-    for room_plan, (_, furniture), things in zip(plans, rooms, stocks, strict=True):
-        building.furnish(room_plan, furniture)
-        building.fill(room_plan, things)
-    settle(building.world)
-    return building.world
+    return rooms, stocks
 
 
 def _stock(number: int, chance: np.random.Generator) -> tuple[list[ThingType], list[ThingType]]:
@@ -173,20 +217,38 @@ class _Building:
         self._count = Counter[str]()
         self._furniture: dict[str, list[str]] = {}
 
+    def filled(
+        self,
+        plans: Sequence[RoomPlan],
+        rooms: Sequence[tuple[str, Sequence[ThingType]]],
+        stocks: Sequence[Sequence[ThingType]],
+    ) -> World:
+        """Furnish and fill all rooms, and return the world."""
+        for room_plan, (_, furniture), things in zip(plans, rooms, stocks, strict=True):
+            self.furnish(room_plan, furniture)
+            self.fill(room_plan, things)
+        settle(self.world)
+        return self.world
+
+    def add_stairs(self, stairs: Staircase) -> None:
+        """Put one end of the stairs where one sees it."""
+        self._add("", kinds()[STAIRCASE], Place(STANDS, stairs.area), stairs.size, stairs.anchor)
+
     def furnish(self, room: RoomPlan, furniture: Sequence[ThingType]) -> None:
         """Put the furniture at its places, then what stands on other furniture of that room."""
+        floor = self.world.plan.areas[room.entrance].floor
         for kind, anchor, size in room.furniture:
-            self._add(room, kind, Place(STANDS, self._area(room, anchor)), size, anchor)
+            self._add(room.name, kind, Place(STANDS, self.world.plan.nearest(anchor, floor)), size, anchor)
         for kind in furniture:
             if kind.stands[0] in kinds():
-                self._add(room, kind, self._spot(room, dict.fromkeys(kind.stands, 1.0), kind, ON), kind.size)
+                self._add(room.name, kind, self._spot(room, dict.fromkeys(kind.stands, 1.0), kind, ON), kind.size)
 
     def fill(self, room: RoomPlan, things: Sequence[ThingType]) -> None:
         """Put each thing where its type is likely."""
         for kind in things:
-            self._add(room, kind, self._spot(room, kind.likely, kind), kind.size)
+            self._add(room.name, kind, self._spot(room, kind.likely, kind), kind.size)
 
-    def _add(self, room: RoomPlan, kind: ThingType, place: Place, size: Vector, anchor: Vector | None = None) -> None:
+    def _add(self, room: str, kind: ThingType, place: Place, size: Vector, anchor: Vector | None = None) -> None:
         self._count[kind.name] += 1
         colour = kind.colours[int(self._chance.integers(len(kind.colours)))] if kind.colours else ""
         soiled = "soil" in kind.can and self._chance.random() < _SOILED
@@ -196,7 +258,7 @@ class _Building:
         name = f"{kind.name}_{self._count[kind.name]}"
         self.world.add(Thing(name, kind, place, states, colour, size, anchor))
         if kind.fixed:
-            self._furniture.setdefault(room.name, []).append(name)
+            self._furniture.setdefault(room, []).append(name)
 
     def _spot(self, room: RoomPlan, likely: Mapping[str, float], kind: ThingType, relation: str = "") -> Place:
         """Return a free place, by how likely each type of receptacle is.
@@ -224,6 +286,3 @@ class _Building:
             return Place(FLOOR, areas[int(self._chance.integers(len(areas)))])
         thing, spot = there[chosen]
         return Place(relation or thing.kind.relation, thing.id, spot)
-
-    def _area(self, room: RoomPlan, anchor: Vector) -> str:
-        return self.world.plan.nearest(anchor)

@@ -65,7 +65,7 @@ def home_of(called: str, scene: str, seed: int) -> tuple[str, int]:
         HouseholdError: it is no sequence.
     """
     tasks = wanted("", called).tasks
-    return (scene, seed) if tasks is None else (str(tasks.scene), tasks.seed)
+    return (scene, seed) if tasks is None else (tasks.scene_name, tasks.seed)
 
 
 class Judge:

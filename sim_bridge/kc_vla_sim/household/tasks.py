@@ -12,7 +12,7 @@ from typing import Any
 
 from kc_vla_sim.household.errors import HouseholdError, told
 from kc_vla_sim.household.goals import Admitted, GoalCondition, bindings, parse_goal, unmet
-from kc_vla_sim.household.scenes import SPLITS, build_building, build_home, build_scene
+from kc_vla_sim.household.scenes import SPLITS, build_building, build_home, build_house, build_scene
 from kc_vla_sim.household.states import ThingState, state_of
 from kc_vla_sim.household.types import plain
 from kc_vla_sim.household.world import World
@@ -21,6 +21,9 @@ FILE = Path(__file__).with_name("data") / "sequences.jsonl.gz"
 KINDS = ("simple", "composite", "complex")
 HOME, BUILDING = "home", "building"
 """The kinds of long sequences, none of which is in the file: see `growth.py`."""
+HOUSE = "house"
+"""The kind of sequences that need both floors of a house, which have a file of their own: see `house_generation.py`."""
+HOUSES_FILE = FILE.with_name("houses.jsonl.gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +35,24 @@ class GoalReferent:
         word: a type, or a word for what it is: "food".
         colour: that it has; empty for any.
         states: that it is in.
+        floor: that it is on, with what is on or in it; then also furniture can be meant. Empty for any.
     """
 
     task: int | None = None
     word: str = ""
     colour: str = ""
     states: tuple[ThingState, ...] = ()
+    floor: str = ""
 
     def fitting(self, world: World) -> frozenset[str]:
-        """Return the things that a description fits: they can be carried and are not broken."""
+        """Return the things that a description fits: they can be carried, or it names a floor, and are not broken."""
         word = plain(self.word)
         return frozenset(
             thing.id
             for thing in world.things.values()
             if word
-            and not thing.kind.fixed
+            and (not thing.kind.fixed or self.floor)
+            and (not self.floor or world.floor_of(thing.id) == self.floor)
             and word in map(plain, (thing.kind.name, *thing.kind.words))
             and self.colour in (thing.colour, "")
             and thing.states >= set(self.states)
@@ -80,9 +86,9 @@ class TaskSequence:
 
     Attributes:
         name: "composite-test-003".
-        kind: of `KINDS`, `HOME` or `BUILDING`.
+        kind: of `KINDS`, `HOUSE`, `HOME` or `BUILDING`.
         split: "development" or "test".
-        scene: its number; of `HOME` the home's, of `BUILDING` how many things there are.
+        scene: its number; of `HOUSE` and `HOME` the house's or home's, of `BUILDING` how many things there are.
         seed: of the scene.
         tasks: in their order.
     """
@@ -100,8 +106,13 @@ class TaskSequence:
 
     def world(self) -> World:
         """Return the home as it is before the first task."""
-        build = {HOME: build_home, BUILDING: build_building}.get(self.kind, build_scene)
+        build = {HOUSE: build_house, HOME: build_home, BUILDING: build_building}.get(self.kind, build_scene)
         return build(self.scene, self.seed)
+
+    @property
+    def scene_name(self) -> str:
+        """Return the scene as people name it: "house3", "17"."""
+        return f"{self.kind if self.kind in (HOUSE, HOME) else ''}{self.scene}"
 
 
 class Referee:
@@ -167,7 +178,17 @@ class Referee:
 @cache
 def sequences() -> Mapping[str, TaskSequence]:
     """Return the sequences that come with the stack, by their names."""
-    with gzip.open(FILE, "rt", encoding="utf-8") as file:
+    return _of_file(FILE)
+
+
+@cache
+def house_sequences() -> Mapping[str, TaskSequence]:
+    """Return the sequences in houses of two floors that come with the stack, by their names."""
+    return _of_file(HOUSES_FILE)
+
+
+def _of_file(path: Path) -> Mapping[str, TaskSequence]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
         return {each.name: each for each in read_sequences(file)}
 
 
@@ -177,11 +198,13 @@ def sequence(name: str) -> TaskSequence:
     Raises:
         HouseholdError: there is none.
     """
-    if name not in sequences():
+    known = house_sequences() if name.startswith(f"{HOUSE}-") else sequences()
+    if name not in known:
+        kinds = "|".join((*KINDS, HOUSE))
         raise HouseholdError(
-            f"there is no sequence {told(name)}: they are called {'|'.join(KINDS)}-{'|'.join(SPLITS)}-001 and so on"
+            f"there is no sequence {told(name)}: they are called {kinds}-{'|'.join(SPLITS)}-001 and so on"
         )
-    return sequences()[name]
+    return known[name]
 
 
 def read_sequences(lines: Iterable[str]) -> Iterator[TaskSequence]:
@@ -220,6 +243,7 @@ def as_json(each: TaskSequence) -> str:
 
 def _fields(meaning: GoalReferent) -> dict[str, Any]:
     fields = {"task": meaning.task, "word": meaning.word, "colour": meaning.colour, "states": list(meaning.states)}
+    fields["floor"] = meaning.floor
     return {name: value for name, value in fields.items() if value not in (None, "", [])}
 
 
@@ -231,7 +255,9 @@ def _task(fields: Mapping[str, Any]) -> InstructedTask:
 def _meaning(fields: Mapping[str, Any]) -> GoalReferent:
     task = None if "task" not in fields else int(fields["task"])
     states = tuple(state_of(str(each)) for each in fields.get("states", ()))
-    return GoalReferent(task, str(fields.get("word", "")), str(fields.get("colour", "")), states)
+    return GoalReferent(
+        task, str(fields.get("word", "")), str(fields.get("colour", "")), states, str(fields.get("floor", ""))
+    )
 
 
 def _check(task: InstructedTask) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from matplotlib.transforms import Bbox
 
 from kc_vla.core.files import replacing
 from kc_vla.planning.instruction import clean
+from kc_vla_sim.household.floor_plan import Wall
 from kc_vla_sim.household.journey import Journey, points_of
 from kc_vla_sim.household.world import STANDS, World
 
@@ -40,7 +41,7 @@ class InstructionWays(NamedTuple):
 
 def plot_ways(world: World, pairs: Sequence[InstructionWays], file: Path) -> None:
     """Write the image: the same home twice, each instruction in its color in both."""
-    xs, ys = zip(*(point for wall in world.plan.walls for point in wall), strict=True)
+    xs, ys = zip(*(point for _, wall in _walls(world) for point in wall), strict=True)
     wide, deep = max(xs) - min(xs), max(ys) - min(ys)
     beside = wide < 2 * deep
     figure = Figure(
@@ -88,11 +89,20 @@ def _totals(journeys: Sequence[Journey]) -> str:
     return f"{seconds:.0f} s, {walked:.0f} m, {sum(each.explorations for each in journeys)} places explored"
 
 
+def _walls(world: World) -> Iterator[tuple[str, Wall]]:
+    """Yield each wall as it is drawn, with its floor."""
+    for floor, right in world.plan.drawn_at().items():
+        for (x, y), (end_x, end_y) in world.plan.walls[floor]:
+            yield floor, ((x + right, y), (end_x + right, end_y))
+
+
 def _home(axis: Axes, world: World) -> None:
+    drawn_at = world.plan.drawn_at()
     for thing in world.things.values():
         if not thing.kind.fixed or thing.place.relation != STANDS:
             continue
         (x, y, _), (width, depth, _) = thing.anchor, thing.size
+        x += drawn_at[world.floor_of(thing.id)]
         axis.add_patch(Rectangle((x - width / 2, y - depth / 2), width, depth, facecolor="0.92", edgecolor="0.75"))
         if width * depth > _NAMED_M2 and not _OVER & set(thing.kind.stands):
             name = thing.id.rpartition("_")[0]
@@ -100,14 +110,20 @@ def _home(axis: Axes, world: World) -> None:
                 x, y, name, fontsize=5, color="0.45", ha="center", va="center", zorder=3 + width * depth / 100
             )
             text.set_rotation(90 * (depth > 2 * width))
-    for room in dict.fromkeys(area.room for area in world.plan.areas.values()):
-        inside = [area.position for area in world.plan.areas.values() if area.room == room]
-        x = sum(position[0] for position in inside) / len(inside)
+    for room, floor in dict.fromkeys((area.room, area.floor) for area in world.plan.areas.values()):
+        inside = [area.position for area in world.plan.areas.values() if (area.room, area.floor) == (room, floor)]
+        x = sum(position[0] for position in inside) / len(inside) + drawn_at[floor]
         axis.text(
             x, max(position[1] for position in inside) + _ROOM_M, room, fontsize=9, color="0.3", ha="center", zorder=5
         )
-    for start, end in world.plan.walls:
+    for _, (start, end) in _walls(world):
         axis.plot(*zip(start, end, strict=True), color="black", linewidth=1.5)
+    if len(drawn_at) > 1:
+        for floor in drawn_at:
+            points = [point for on, wall in _walls(world) if on == floor for point in wall]
+            x = (min(each for each, _ in points) + max(each for each, _ in points)) / 2
+            low = min(each for _, each in points)
+            axis.text(x, low - _ROOM_M, f"{floor} floor", fontsize=9, color="0.3", ha="center", va="top", zorder=6)
     axis.set_aspect("equal")
     axis.set_axis_off()
 
@@ -117,7 +133,9 @@ def _way(axis: Axes, world: World, journey: Journey, number: int) -> None:
     xs, ys = zip(*((x + aside, y + aside) for x, y in points_of(world.plan, journey.areas)), strict=True)
     colour = f"C{number % 10}"
     axis.plot(xs, ys, color=colour, linewidth=1.6, label=str(number), solid_joinstyle="round")
-    stops = [world.plan.areas[each].position[:2] for each in journey.areas]
-    axis.scatter([x + aside for x, _ in stops], [y + aside for _, y in stops], s=12, color=colour, zorder=3)
+    drawn_at = world.plan.drawn_at()
+    stops = [world.plan.areas[each] for each in journey.areas]
+    across = [each.position[0] + drawn_at[each.floor] + aside for each in stops]
+    axis.scatter(across, [each.position[1] + aside for each in stops], s=12, color=colour, zorder=3)
     axis.scatter(xs[:1], ys[:1], s=60, marker="o", facecolor="white", edgecolor=colour, zorder=4)
     axis.scatter(xs[-1:], ys[-1:], s=60, marker="s", color=colour, zorder=4)

@@ -184,22 +184,22 @@ class Speaker:
         """
         names = dict.fromkeys(name for step in steps for name in step.names)
         meant = {name: GoalReferent(known[name]) for name in names if name in known} | dict(means)
-        there = {name: f"the {_spoken(name)}" for name in names if name in known} | dict(said)
+        there = {name: f"the {spoken_name(name)}" for name in names if name in known} | dict(said)
         goal = ", ".join(dict.fromkeys(condition for step in steps for condition in step.goal))
         if len(steps) == 2 and steps[0].verb == LIGHT:
             steps = [TaskStep(EXAMINE, steps[1].thing, steps[0].holder, ())]
         elif len(steps) > 1 and steps[-2].verb in MAKES and self._chance.random() < 0.25:
             adjectives = ", ".join(ADJECTIVES[MAKES[step.verb]] for step in steps[:-1])
-            there[steps[-1].thing] = _a(f"{adjectives} {_spoken(steps[-1].thing)}")
+            there[steps[-1].thing] = with_article(f"{adjectives} {spoken_name(steps[-1].thing)}")
             steps = steps[-1:]
         clauses = []
         main = steps[0].thing
         for step in steps:
             for name in step.names:
                 colour = means[name].colour if name in means else ""
-                there.setdefault(name, _a(f"{colour} {_spoken(name)}".strip()))
+                there.setdefault(name, with_article(f"{colour} {spoken_name(name)}".strip()))
             clauses.append(self._clause(step, there))
-            there |= {name: "it" if name == main else f"the {_spoken(name)}" for name in step.names}
+            there |= {name: "it" if name == main else f"the {spoken_name(name)}" for name in step.names}
         then = self._pick(TEMPLATES["then"])
         return InstructedTask(
             then.join((", ".join(clauses[:-1]), clauses[-1])) if clauses[1:] else clauses[0], goal, meant
@@ -224,7 +224,7 @@ class Speaker:
         return self._pick(_FOR_A_PURPOSE).format(do=PURPOSES[word])
 
     def _clause(self, step: TaskStep, there: Mapping[str, str]) -> str:
-        many = _spoken(step.thing) if step.thing else ""
+        many = spoken_name(step.thing) if step.thing else ""
         words = {"thing": there.get(step.thing, ""), "things": _plural(many), **_holder(step)}
         if step.holder in there:
             words["holder"] = there[step.holder]
@@ -243,18 +243,20 @@ def _holder(step: TaskStep) -> dict[str, str]:
     if not step.holder:
         return {}
     prep = "in" if kinds()[step.holder].relation == IN else "on"
-    return {"prep": prep, "holder": f"the {_spoken(step.holder)}"}
+    return {"prep": prep, "holder": f"the {spoken_name(step.holder)}"}
 
 
 def _type(name: str) -> str:
     return name.partition("#")[0]
 
 
-def _spoken(name: str) -> str:
+def spoken_name(name: str) -> str:
+    """Return the name of a type as instructions say it: "sink" for "SinkBasin"."""
     return _SAID.get(_type(name), kinds()[_type(name)].spoken)
 
 
-def _a(words: str) -> str:
+def with_article(words: str) -> str:
+    """Return a name with the article of one that is not known yet: "an apple"."""
     return f"{'an' if words[0].lower() in 'aeiou' else 'a'} {words}"
 
 

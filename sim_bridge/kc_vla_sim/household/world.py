@@ -137,6 +137,10 @@ class World:
         place = (above[-1] if above else self._things[name]).place
         return self.at if place.relation == HELD else place.holder
 
+    def floor_of(self, name: str) -> str:
+        """Return the floor on which a thing is."""
+        return self.plan.areas[self.area_of(name)].floor
+
     def hidden(self, name: str) -> bool:
         """Return whether it is in something closed."""
         return any(holder.closed for holder in self.holders(name))

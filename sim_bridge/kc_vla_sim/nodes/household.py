@@ -21,7 +21,7 @@ from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.convert import time_message
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
-from kc_vla.ros.scene import area_message
+from kc_vla.ros.scene_nodes import area_message
 from kc_vla.ros.skills import detections_message, seen_message
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ObjectDetections

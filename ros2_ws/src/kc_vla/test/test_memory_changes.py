@@ -18,7 +18,7 @@ from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import Position, Unit
 from kc_vla.memory.things import ObservedThing
-from kc_vla.ros.scene import change_from, changes_response
+from kc_vla.ros.scene_nodes import change_from, changes_response
 from kc_vla.ros.units import since_response, unit_from, units_from
 from kc_vla_msgs.srv import SceneSince, UnitsSince
 

@@ -19,8 +19,9 @@ from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
 from kc_vla.memory.short_term.memory import UnitEvent
 from kc_vla.memory.short_term.unit import MOST_LETTERS, ObjectState, Position, Unit
-from kc_vla.ros.scene import fields_from, object_message, query_from, spread_from
+from kc_vla.ros.scene import fields_from, query_from, spread_from
 from kc_vla.ros.scene_markers import MOST_OBJECTS, markers
+from kc_vla.ros.scene_nodes import object_message
 from kc_vla.ros.units import change_message, filters_from, unit_message, units_from
 from kc_vla_msgs.msg import MemoryChange, MemoryUnit
 from kc_vla_msgs.msg import SceneObject as SceneObjectMessage

@@ -16,9 +16,10 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
-from kc_vla.memory.long_term.query import Query, find, neighbours, way
+from kc_vla.memory.long_term.query import Query, find, neighbours
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.long_term.tokens import estimated_tokens, shown
+from kc_vla.memory.long_term.ways import way
 from kc_vla.memory.long_term.words import Words
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.things import ObservedThing
-from kc_vla_sim.household.navigation_map import GROUND
+from kc_vla_sim.household.floor_plan import GROUND
 from kc_vla_sim.household.virtualhome.goals import ROBOT
 from kc_vla_sim.household.world import FLOOR, HELD, STANDS
 

@@ -1,4 +1,4 @@
-"""`kc-vla memory build|show|query|export|import|mend`: the scene graphs of a long-term memory."""
+"""`kc-vla memory`: the scene graphs of a long-term memory."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kc_vla.bags.errors import BagError
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.cli.numbers import moment, positive
+from kc_vla.cli.scene_ways import add_way_actions
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 
@@ -77,6 +78,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("--format", choices=_FORMS, default="", help="(default: by the ending of the file)")
         action.set_defaults(run=run)
     taken.add_argument("--replace", action="store_true", help="put it in the place of a map that has its name")
+    add_way_actions(actions, _map)
     mend = actions.add_parser("mend", help="leave out what is damaged in a store; the file as it was is kept")
     mend.add_argument("store", type=Path, help="file of the memory")
     mend.set_defaults(run=_mend)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from kc_vla.memory.change_log import ChangeLog
 from kc_vla.memory.intake import Taken, lasting_stamp
 from kc_vla.memory.long_term import looks
 from kc_vla.memory.long_term.building import CLOCKS_DIFFER_NS, Observed
@@ -20,13 +19,15 @@ from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
 from kc_vla.memory.long_term.exchange import form_of
-from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
+from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
-from kc_vla.memory.long_term.nodes import Area, Floor, Node, Vector
-from kc_vla.memory.long_term.query import MOST_TEXT, FoundObject, Query, Way, neighbours, way
+from kc_vla.memory.long_term.nodes import Area, Floor, Vector
+from kc_vla.memory.long_term.query import MOST_TEXT, FoundObject, Query, neighbours
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.long_term.ways import Way, way
 from kc_vla.memory.long_term.words import Embed
+from kc_vla.memory.scene_log import SceneChanges, SceneLog
 from kc_vla.memory.things import ObservedThing
 
 T = TypeVar("T")
@@ -40,15 +41,6 @@ class Size(NamedTuple):
     map_id: str
     areas: int
     objects: int
-
-
-class SceneChanges(NamedTuple):
-    """What changed in a map since a revision; see `ChangesSince`."""
-
-    revision: int
-    whole: bool
-    nodes: list[Node]
-    removed: tuple[str, ...]
 
 
 class LiveScene:
@@ -78,8 +70,8 @@ class LiveScene:
             raise StoreError(f"{path} cannot be used: {error.strerror or error}; choose another file") from error
         self._closed = False
         self._memory = LongTermMemory(self._store, settings, embed)
-        self._memory.listen(self._note)
-        self._logs: dict[str, ChangeLog] = {}
+        self._log = SceneLog()
+        self._memory.listen(self._log.note)
         self.tally: Counter[str] = Counter()
         self.changes = 0
         self.map_id = map_id
@@ -138,7 +130,7 @@ class LiveScene:
         return self._known(map_id, lambda name: neighbours(self._memory.graph(name), node_id))
 
     def way(self, map_id: str, begin: str, end: str) -> tuple[Way, list[Vector]]:
-        """Return the shortest way, and the middles of its areas; see `query.way`."""
+        """Return the shortest way, and the middles of its areas; see `ways.way`."""
 
         def find_way(name: str) -> tuple[Way, list[Vector]]:
             graph = self._memory.graph(name)
@@ -173,27 +165,10 @@ class LiveScene:
 
     def since(self, map_id: str, revision: int) -> SceneChanges:
         """Return what changed in a map since a revision, for a client that keeps a copy of it."""
-
-        def changes(name: str) -> SceneChanges:
-            graph = self._memory.graph(name)
-            if name not in self._logs:  # nobody has asked before
-                self._logs[name] = ChangeLog()
-            found = self._logs[name].since(revision)
-            nodes = list(graph.nodes()) if found.whole else [graph.get(each) for each in found.put]
-            return SceneChanges(found.revision, found.whole, nodes, found.removed)
-
-        return self._known(map_id, changes)
+        return self._known(map_id, lambda name: self._log.since(self._memory.graph(name), revision))
 
     def _count(self, found: Observed) -> None:
         self.tally.update(messages=1, new=len(found.new), gone=len(found.gone), moved=len(found.moved))
-
-    def _note(self, map_id: str, change: GraphChange) -> None:
-        log = self._logs.get(map_id)
-        if log is not None:
-            for name in change.removed:
-                log.remove(name)
-            for node in change.put:
-                log.put(node.id)
 
     def upsert(self, map_id: str, object_id: str, values: Mapping[str, Any]) -> str:
         """Put an object in by hand, or set fields of one; return its id."""
@@ -217,6 +192,16 @@ class LiveScene:
             return [area for area in self._memory.graph(name).areas.values() if area.floor == floor.id]
 
         return self._change(map_id, put)
+
+    def connect(
+        self, map_id: str, one: str, other: str, kind: str, length_m: float, wait_m: float | None = None
+    ) -> str:
+        """Connect areas of two floors; return the id of the connection. See `LongTermMemory.connect`."""
+        return self._change(map_id, lambda name: self._memory.connect(name, one, other, kind, length_m, wait_m))
+
+    def disconnect(self, map_id: str, connection_id: str) -> None:
+        """Say that there is no such connection; see `LongTermMemory.disconnect`."""
+        self._change(map_id, lambda name: self._memory.disconnect(name, connection_id))
 
     def save(self, map_id: str, file: str = "") -> Path:
         """Write a map into a file of the folder `maps` beside the store."""

@@ -1,4 +1,4 @@
-"""Where a robot can go: the areas of its map and the ways between them, whatever it remembers of what is there."""
+"""Where a robot can go: areas, the ways between them and between floors, whatever it remembers of what is there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 
 import networkx as nx
 
+from kc_vla.memory.floors import floors_called, without_floor
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.nodes import Area
+from kc_vla.memory.long_term.nodes import Area, Connection, Floor
 from kc_vla.memory.short_term.unit import spoken
 
 
@@ -17,16 +18,18 @@ class NavigationMap:
 
     Attributes:
         areas: by their ids.
+        floors: the lowest first; a floor is as high as its lowest area.
     """
 
-    def __init__(self, areas: Iterable[Area]) -> None:
+    def __init__(self, areas: Iterable[Area], connections: Iterable[Connection] = ()) -> None:
         """Connect the areas of a map.
 
         Args:
             areas: at least one, as the long-term memory has them; `name` is that of the room.
+            connections: between its floors, beside ways that areas themselves have.
 
         Raises:
-            GraphError: there are none.
+            GraphError: there are no areas.
         """
         self.areas: Mapping[str, Area] = {area.id: area for area in areas}
         if not self.areas:
@@ -36,6 +39,14 @@ class NavigationMap:
         for area in self.areas.values():
             ways = ((area.id, other, way_m) for other, way_m in area.adjacent.items() if other in self.areas)
             self._network.add_weighted_edges_from(ways)
+        for each in connections:
+            one, other = each.areas
+            cost_m = min(
+                each.length_m + each.wait_m, self._network.get_edge_data(one, other, {}).get("weight", math.inf)
+            )
+            if not each.forgotten and one in self.areas and other in self.areas:
+                self._network.add_edge(one, other, weight=cost_m)
+        self.floors = tuple(_floors(self.areas.values()))
         self._far: dict[str, Mapping[str, float]] = {}
 
     def distance(self, start: str, end: str) -> float:
@@ -50,16 +61,46 @@ class NavigationMap:
         """Return the one of some areas that is nearest to another; empty where there are none."""
         return min(areas, key=lambda each: (self.distance(start, each), each), default="")
 
-    def called(self, name: str, start: str) -> str:
+    def on_floor(self, floor: str, start: str) -> frozenset[str]:
+        """Return the areas of the floors that words mean.
+
+        Args:
+            floor: "upstairs", "second floor", or an id.
+            start: the area from which upstairs and downstairs are seen; empty: the ground floor.
+
+        Raises:
+            GraphError: there is no such floor.
+        """
+        here = self.areas[start].floor if start in self.areas else ""
+        floors = floors_called(floor, self.floors, here)
+        if not floors:
+            raise GraphError(f"there is no floor {told(floor)}")
+        return frozenset(each.id for each in self.areas.values() if each.floor in floors)
+
+    def called(self, name: str, start: str, seen_from: str | None = None) -> str:
         """Return the area of that id, or the nearest one of the room or floor of that name.
+
+        Args:
+            name: an id, or words such as "kitchen", "bathroom upstairs" or "the second floor".
+            start: the area from which the nearest is sought.
+            seen_from: the area from which upstairs and downstairs are seen; None: the same.
 
         Raises:
             GraphError: there is none.
         """
         if name in self.areas:
             return name
-        wanted = spoken(name).removeprefix("the ")
-        found = [each.id for each in self.areas.values() if each.name and spoken(each.name) == wanted]
-        if not found:
+        room, floor = without_floor(name)
+        allowed = self.on_floor(floor, start if seen_from is None else seen_from) if floor else frozenset(self.areas)
+        wanted = spoken(room).removeprefix("the ")
+        found = [each for each in sorted(allowed) if spoken(self.areas[each].name) == wanted and wanted]
+        if not found and not (floor and not wanted):
             raise GraphError(f"there is no area or room {told(name)}")
-        return self.nearest(found, start)
+        return self.nearest(found or allowed, start)
+
+
+def _floors(areas: Iterable[Area]) -> list[Floor]:
+    heights: dict[str, float] = {}
+    for area in areas:
+        heights[area.floor] = min(area.position[2], heights.get(area.floor, math.inf))
+    return sorted((Floor(name, height) for name, height in heights.items()), key=lambda each: (each.height_m, each.id))

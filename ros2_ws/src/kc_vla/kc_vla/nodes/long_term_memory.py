@@ -19,16 +19,15 @@ from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.nodes import Vector
-from kc_vla.memory.long_term.query import FoundObject, Way
+from kc_vla.memory.long_term.query import FoundObject
+from kc_vla.memory.long_term.ways import Way
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.health import WARN
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.scene import (
-    area_from,
     areas_response,
-    changes_response,
     description_response,
     fields_from,
     id_response,
@@ -43,10 +42,12 @@ from kc_vla.ros.scene import (
     way_response,
 )
 from kc_vla.ros.scene_markers import SceneMarkers
+from kc_vla.ros.scene_nodes import area_from, changes_response
 from kc_vla.ros.skills import sight_from
 from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import (
+    ConnectAreas,
     DescribeScene,
     EditScene,
     EnterMap,
@@ -154,6 +155,7 @@ class LongTermMemoryNode(StackNode):
             (ForgetObject, topics.FORGET_OBJECT, self._forget, lambda response, nothing: None),
             (SaveMap, topics.SAVE_MAP, lambda asked: live.save(asked.map_id, asked.file), path_response),
             (LoadMap, topics.LOAD_MAP, lambda asked: live.load(asked.map_id, asked.file, asked.replace), size_response),
+            (ConnectAreas, topics.CONNECT_AREAS, self._connect, id_response),
             (EnterMap, topics.ENTER_MAP, self._enter, lambda response, nothing: None),
             (ObserveScene, topics.OBSERVE_SCENE, self._observe, refused_response),
             (
@@ -169,6 +171,13 @@ class LongTermMemoryNode(StackNode):
                 areas_response,
             ),
         )
+
+    def _connect(self, request: ConnectAreas.Request) -> str:
+        if request.remove:
+            self._live.disconnect(request.map_id, request.remove)
+            return str(request.remove)
+        wait_m = None if request.wait < 0.0 else request.wait
+        return self._live.connect(request.map_id, request.one, request.other, request.kind, request.length, wait_m)
 
     def _enter(self, request: EnterMap.Request) -> None:
         self._live.enter(request.map_id, {each.id: area_from(each) for each in request.areas})

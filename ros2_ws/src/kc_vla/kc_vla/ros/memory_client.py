@@ -19,7 +19,7 @@ from kc_vla.memory.short_term.unit import Unit
 from kc_vla.memory.things import ObservedThing
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import point_message, time_message
-from kc_vla.ros.scene import area_message, change_from
+from kc_vla.ros.scene_nodes import area_message, change_from
 from kc_vla.ros.service_caller import ServiceCaller, ServiceError
 from kc_vla.ros.skills import seen_message
 from kc_vla.ros.units import answer_from, recall_request, unit_from, unit_message

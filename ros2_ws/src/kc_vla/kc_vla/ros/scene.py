@@ -7,22 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
+from geometry_msgs.msg import Point, Pose, PoseStamped
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Header
 
-from kc_vla.core.stamps import nanoseconds
-from kc_vla.memory.live_scene import SceneChanges, Size
+from kc_vla.memory.live_scene import Size
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
-from kc_vla.memory.long_term.nodes import Area, Floor, Node, SceneObject, Vector
-from kc_vla.memory.long_term.query import FoundObject, Query, Way
+from kc_vla.memory.long_term.nodes import Area, Floor, Vector
+from kc_vla.memory.long_term.query import FoundObject, Query
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
-from kc_vla.ros.convert import attributes_message, point_message, time_message
-from kc_vla_msgs.msg import SceneArea, SceneFloor
-from kc_vla_msgs.msg import SceneObject as SceneObjectMessage
+from kc_vla.memory.long_term.ways import Way
+from kc_vla.ros.convert import point_message
+from kc_vla.ros.scene_nodes import area_message, object_message
 from kc_vla_msgs.srv import (
     DescribeScene,
     EditScene,
@@ -32,111 +30,11 @@ from kc_vla_msgs.srv import (
     ObserveScene,
     QueryScene,
     SaveMap,
-    SceneSince,
     SetAreas,
 )
 
 _GROUND, _SPACING_M = "ground", 2.0
 _LEVEL = 1e-3
-
-
-def object_message(thing: SceneObject) -> SceneObjectMessage:
-    """Return the message of an object."""
-    width, depth, height = map(float, thing.size)
-    return SceneObjectMessage(
-        id=thing.id,
-        source_id=thing.source_id,
-        object_type=thing.object_type,
-        position=point_message(thing.position),
-        size=Vector3(x=width, y=depth, z=height),
-        area=thing.area,
-        movable=thing.movable,
-        state=thing.state,
-        attributes=attributes_message(thing.attributes),
-        confidence=float(thing.confidence),
-        placed=thing.placed,
-        holder=thing.holder,
-        first_seen=time_message(thing.first_seen_ns),
-        last_seen=time_message(thing.last_seen_ns),
-        sightings=min(thing.sightings, 0xFFFFFFFF),
-        by_hand=sorted(thing.by_hand),
-    )
-
-
-def area_message(area: Area) -> SceneArea:
-    """Return the message of an area."""
-    return SceneArea(
-        id=area.id,
-        name=area.name,
-        floor=area.floor,
-        position=point_message(area.position),
-        adjacent=list(area.adjacent),
-        ways=[float(way_m) for way_m in area.adjacent.values()],
-    )
-
-
-def floor_message(floor: Floor) -> SceneFloor:
-    """Return the message of a floor."""
-    return SceneFloor(id=floor.id, name=floor.name, height=float(floor.height_m))
-
-
-def floor_from(message: SceneFloor) -> Floor:
-    """Return the floor of a message."""
-    return Floor(message.id, message.height, message.name)
-
-
-def area_from(message: SceneArea) -> Area:
-    """Return the area of a message; what it says of where it ends is not in one."""
-    place = message.position
-    ways = dict(zip(message.adjacent, map(float, message.ways), strict=True))
-    return Area(message.id, message.floor, (place.x, place.y, place.z), ways, message.name)
-
-
-def object_from(message: SceneObjectMessage) -> SceneObject:
-    """Return the object of a message that a memory has sent."""
-    place, size = message.position, message.size
-    return SceneObject(
-        message.id,
-        message.object_type,
-        (place.x, place.y, place.z),
-        (size.x, size.y, size.z),
-        message.area,
-        message.movable,
-        message.state,
-        {each.key: each.value for each in message.attributes},
-        message.confidence,
-        nanoseconds(message.first_seen),
-        nanoseconds(message.last_seen),
-        message.sightings,
-        message.placed,
-        message.holder,
-        message.source_id,
-        frozenset(message.by_hand),
-    )
-
-
-def changes_response(response: SceneSince.Response, found: SceneChanges) -> None:
-    """Put what changed in a map into a response; what a person says is not there has left."""
-    response.revision, response.whole = found.revision, found.whole
-    forgotten = [each.id for each in found.nodes if isinstance(each, SceneObject) and each.forgotten]
-    response.removed = [*found.removed, *([] if found.whole else forgotten)]
-    for node in found.nodes:
-        if isinstance(node, Floor):
-            response.floors.append(floor_message(node))
-        elif isinstance(node, Area):
-            response.areas.append(area_message(node))
-        elif not node.forgotten:
-            response.objects.append(object_message(node))
-
-
-def change_from(graph: SceneGraph, response: SceneSince.Response) -> GraphChange:
-    """Return what brings a copy of a map up to date."""
-    put: tuple[Node, ...] = (
-        *map(floor_from, response.floors),
-        *map(area_from, response.areas),
-        *map(object_from, response.objects),
-    )
-    return GraphChange(put, tuple(name for name in response.removed if name in graph))
 
 
 def fields_from(request: EditScene.Request) -> dict[str, Any]:

@@ -1,12 +1,21 @@
-// Draws the home from above, in metres: walls, furniture, things as they are and as the robot believes.
+// Draws the home from above, in metres, its floors side by side: walls, furniture, things as they are and as believed.
 const SVG = "http://www.w3.org/2000/svg";
 const LETTER = 0.55; // width of one, of its height
 const FAR_M = 0.35; // what is believed further away than that is believed elsewhere
+const UNDER_M = 0.3; // so far below the ground of a floor something still is on it
 
 export function wrongly(truth, belief, name) {
   const [thing, known] = [truth.things[name], belief.things[name]];
   if (!thing || !known || thing.place[0] === "held") return false;
-  return Math.hypot(thing.position[0] - known.position[0], thing.position[1] - known.position[1]) > FAR_M;
+  const floors = [thing, known].map((each) => floorAt(truth, each.position));
+  const far = Math.hypot(thing.position[0] - known.position[0], thing.position[1] - known.position[1]) > FAR_M;
+  return far || floors[0] !== floors[1];
+}
+
+// The floor of a place: the highest one whose ground is not above it; one without floors is an older home's.
+function floorAt(truth, [, , z]) {
+  const floors = Object.entries(truth.floors ?? {}).filter(([, floor]) => floor.height <= (z ?? 0) + UNDER_M);
+  return floors.length ? floors.reduce((one, other) => (other[1].height > one[1].height ? other : one))[0] : "";
 }
 
 function add(parent, kind, attributes, text) {
@@ -19,14 +28,16 @@ function add(parent, kind, attributes, text) {
 
 export function draw(svg, { truth, belief, way }) {
   svg.replaceChildren();
+  const right_m = (position) => truth.floors?.[floorAt(truth, position)]?.drawn_at ?? 0;
+  const at = (position) => [position[0] + right_m(position), -position[1]]; // y grows upwards in a map
   const corners = truth.walls.flat();
   const places = Object.values(truth.areas).map((area) => area.position);
-  const xs = [...corners, ...places].map((point) => point[0]);
+  const xs = [...corners, ...places].map((point) => at(point)[0]);
   const ys = [...corners, ...places].map((point) => point[1]);
   const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  svg.setAttribute("viewBox", `${left - 0.2} ${-high - 0.2} ${right - left + 0.4} ${high - low + 0.4}`);
   const thin = Math.max(right - left, high - low) / 400;
-  const at = (position) => [position[0], -position[1]]; // y grows upwards in a map
+  const floors = Object.keys(truth.floors ?? {}).length;
+  svg.setAttribute("viewBox", `${left - 0.2} ${-high - 0.2} ${right - left + 0.4} ${high - low + 0.4 + (floors > 1 ? 8 * thin : 0)}`);
   const round = (position, radius, look) => add(svg, "circle", { cx: at(position)[0], cy: at(position)[1], r: radius, ...look });
 
   const labels = [];
@@ -38,11 +49,19 @@ export function draw(svg, { truth, belief, way }) {
     add(box, "title", {}, `${name} ${thing.states.join(", ")}`);
     if (wide * deep > 0.3) labels.push([x, y, deep > 2 * wide, thing.type, wide * deep]);
   }
-  for (const [[x1, y1], [x2, y2]] of truth.walls) {
-    add(svg, "line", { x1, y1: -y1, x2, y2: -y2, stroke: "#374151", "stroke-width": 2 * thin, "stroke-linecap": "round" });
+  for (const [[x1, y1], [x2, y2]] of truth.walls.map((wall) => wall.map(at))) {
+    add(svg, "line", { x1, y1, x2, y2, stroke: "#374151", "stroke-width": 2 * thin, "stroke-linecap": "round" });
   }
-  const stops = way.filter((area) => truth.areas[area]).map((area) => at(truth.areas[area].position).join(","));
-  add(svg, "polyline", { points: stops.join(" "), fill: "none", stroke: "#f3a6c0", "stroke-width": 2.5 * thin, "stroke-linejoin": "round" });
+  const parts = []; // of the way, each on one floor
+  let floor = null;
+  for (const { position } of way.map((area) => truth.areas[area]).filter(Boolean)) {
+    if (floorAt(truth, position) !== floor) parts.push([]);
+    floor = floorAt(truth, position);
+    parts.at(-1).push(at(position).join(","));
+  }
+  for (const part of parts) {
+    add(svg, "polyline", { points: part.join(" "), fill: "none", stroke: "#f3a6c0", "stroke-width": 2.5 * thin, "stroke-linejoin": "round" });
+  }
 
   const small = 2.4 * thin;
   for (const [name, thing] of Object.entries(truth.things)) {
@@ -68,6 +87,11 @@ export function draw(svg, { truth, belief, way }) {
     const look = { "font-size": tall, "text-anchor": "middle", "dominant-baseline": "middle", stroke: "#fff", "stroke-width": thin };
     const text = add(svg, "text", { x, y, "paint-order": "stroke", "pointer-events": "none", ...look }, name);
     if (turned) text.setAttribute("transform", `rotate(-90 ${x} ${y})`);
+  }
+  for (const [name, { height }] of Object.entries(truth.floors ?? {}).filter((_, __, all) => all.length > 1)) {
+    const points = truth.walls.flat().filter((point) => floorAt(truth, point) === name).map(at);
+    const middle = (Math.min(...points.map(([x]) => x)) + Math.max(...points.map(([x]) => x))) / 2;
+    add(svg, "text", { x: middle, y: -low + 7 * thin, "font-size": 6 * thin, "text-anchor": "middle", fill: "#374151" }, `${name} floor, ${height} m`);
   }
   const [x, y] = at(truth.areas[truth.robot].position);
   const tall = 6 * thin;

@@ -43,6 +43,8 @@ def associate(graph: SceneGraph, detections: Sequence[Detection], settings: Fusi
         for known in _candidates(graph, detections[number], settings):
             if known.id in taken or (settings.trust_source_ids and _is_another(detections[number], known)):
                 continue
+            if _on_another_floor(graph, detections[number], known):
+                continue
             if (cost := _cost(detections[number], known, settings)) < _NEVER:
                 row[known.id] = cost
                 around[known.id] = known
@@ -147,6 +149,13 @@ def _is_another(detection: Detection, known: SceneObject) -> bool:
     """
     named = bool(known.by_hand and detection.source_id and known.source_id)
     return named and detection.source_id != known.source_id and not is_one(detection, known)
+
+
+def _on_another_floor(graph: SceneGraph, detection: Detection, known: SceneObject) -> bool:
+    """Return whether furniture is seen on another floor than a known piece: stairs are on both, one above the other."""
+    if len(graph.floors) < 2 or detection.can_be_moved or known.movable or not graph.floor_of(known.area):
+        return False
+    return graph.floor_of(graph.area_at(detection.position)) != graph.floor_of(known.area)
 
 
 def _search_m(graph: SceneGraph, detection: Detection, settings: FusionSettings) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph, new_id, number_after
-from kc_vla.memory.long_term.nodes import BY_HAND, MOST_EXTENT_M, Area, Floor, SceneObject
+from kc_vla.memory.long_term.nodes import BY_HAND, MOST_EXTENT_M, Area, Connection, Floor, SceneObject
 from kc_vla.memory.long_term.relations import stand, without_place
 
 _SETTABLE = (BY_HAND | {"placed"}) - {"forgotten"}
@@ -64,6 +64,8 @@ def edit(graph: SceneGraph, node_id: str, values: Mapping[str, Any]) -> GraphCha
         if set(values) != {"name"}:
             raise GraphError(f"of {told(node_id)}, no object, only the name can be edited")
         return GraphChange((replace(node, name=values["name"]),))
+    if isinstance(node, Connection):
+        raise GraphError(f"{told(node_id)} is a connection: remove it (disconnect), and connect the areas anew")
     _check_names(values)
     given = _plain(values)
     if "position" in given and "attributes" not in given:  # nobody has told where that is

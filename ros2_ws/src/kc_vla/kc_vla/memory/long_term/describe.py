@@ -17,7 +17,7 @@ from enum import IntEnum
 
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.graph import SceneGraph
-from kc_vla.memory.long_term.nodes import Area, SceneObject, Vector
+from kc_vla.memory.long_term.nodes import Area, Connection, SceneObject, Vector
 from kc_vla.memory.long_term.tokens import CountTokens, estimated_tokens, shown
 
 NO_AREA = ""
@@ -148,7 +148,8 @@ class _Telling:
     def _line(self, area: str, detail: Detail) -> tuple[str, int]:
         """Return the line about an area, and its tokens with the end of the line."""
         if (area, detail) not in self._lines:
-            text = _area_text(self._graph.areas.get(area), self._contains(area, detail))
+            connections = self._graph.connections_of(area)
+            text = _area_text(self._graph.areas.get(area), self._contains(area, detail), connections)
             self._lines[area, detail] = text, self._count(text) + 1
         return self._lines[area, detail]
 
@@ -179,13 +180,15 @@ class _Telling:
         return f"{{not told of: {len(areas)} area{'' if len(areas) == 1 else 's'} with {_objects(objects)}}}"
 
 
-def _area_text(area: Area | None, contains: str) -> str:
+def _area_text(area: Area | None, contains: str, connections: Sequence[Connection]) -> str:
     if area is None:
         return f"{{in no area: {contains}}}"
     adjacent = ", ".join(shown(other) for other in sorted(area.adjacent, key=_natural))
+    others = ((each.kind, next((end for end in each.areas if end != area.id), area.id)) for each in connections)
+    ways = "".join(f", {kind} to: {shown(other)}" for kind, other in sorted(others))
     return (
         f"{{name: {shown(area.id)}, type: Area{_called(area.name)}, contains: {contains}, "
-        f"adjacent nodes: [{adjacent}], position: {_place(area.position)}}}"
+        f"adjacent nodes: [{adjacent}]{ways}, position: {_place(area.position)}}}"
     )
 
 

@@ -17,12 +17,15 @@ from kc_vla.core.untrusted import parsed_json, read_text
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.fields import KINDS, from_whole_fields, kind_of, to_whole_fields
 from kc_vla.memory.long_term.graph import SceneGraph, whole_graph
-from kc_vla.memory.long_term.nodes import Area, Node, SceneObject
+from kc_vla.memory.long_term.nodes import Area, Connection, Node, SceneObject
 from kc_vla.memory.long_term.query import NEXT_TO, neighbours
 from kc_vla.memory.long_term.spark_dsg_file import read_spark_dsg, write_spark_dsg
 
-FORMAT, VERSION = "kc_vla scene graph", 1
-_LISTS = {"floors": "floor", "areas": "area", "objects": "object"}
+FORMAT, VERSION = "kc_vla scene graph", 2
+_FLAT_VERSION = 1
+"""The version of a map without connections, so that older programs read it."""
+_LISTS = {"floors": "floor", "areas": "area", "connections": "connection", "objects": "object"}
+_OPTIONAL = "connections"
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -50,8 +53,10 @@ def _write_json(graph: SceneGraph, path: Path) -> None:
     lists = {
         name: [to_whole_fields(node) for node in graph.nodes() if kind_of(node) == kind]
         for name, kind in _LISTS.items()
+        if name != _OPTIONAL or graph.connections
     }
-    head = {"format": FORMAT, "version": VERSION, "map_id": graph.map_id, "number": graph.number}
+    version = VERSION if graph.connections else _FLAT_VERSION
+    head = {"format": FORMAT, "version": version, "map_id": graph.map_id, "number": graph.number}
     write_whole(path, json.dumps(head | lists, indent=1) + "\n")
 
 
@@ -60,13 +65,15 @@ def _read_json(path: Path, map_id: str) -> SceneGraph:
         content = parsed_json(read_text(path))
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise GraphError(f"is no {FORMAT}: name the --format that it has, such as spark-dsg, or export it anew")
-        if content.get("version") != VERSION:
-            raise GraphError(f"is of version {told(content.get('version'))}, this kc_vla reads {VERSION}: update it")
+        if content.get("version") not in (_FLAT_VERSION, VERSION):
+            known = f"{_FLAT_VERSION} and {VERSION}"
+            raise GraphError(f"is of version {told(content.get('version'))}, this kc_vla reads {known}: update it")
         nodes = []
         for name, kind in _LISTS.items():
-            if not isinstance(content.get(name), list):
+            listed = content.get(name, [] if name == _OPTIONAL else None)
+            if not isinstance(listed, list):
                 raise GraphError(f"has no list of {name}")
-            nodes += [from_whole_fields(kind, given) for given in content[name]]
+            nodes += [from_whole_fields(kind, given) for given in listed]
         number = content.get("number")
         return whole_graph(map_id or content.get("map_id", ""), nodes, number if type(number) is int else 1)
     except (ValueError, GraphError) as error:
@@ -112,4 +119,6 @@ def _read_graphml(path: Path, map_id: str) -> SceneGraph:
 
 
 def _label(node: Node) -> str:
-    return node.object_type if isinstance(node, SceneObject) else node.name or node.id
+    if isinstance(node, SceneObject):
+        return node.object_type
+    return node.kind if isinstance(node, Connection) else node.name or node.id

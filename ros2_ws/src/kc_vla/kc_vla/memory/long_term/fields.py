@@ -12,10 +12,10 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.nodes import Area, Floor, Node, SceneObject
+from kc_vla.memory.long_term.nodes import Area, Connection, Floor, Node, SceneObject
 
-KINDS: dict[str, type[Node]] = {"floor": Floor, "area": Area, "object": SceneObject}
-BLOBS = {"floor": "", "area": "edge", "object": "embedding"}
+KINDS: dict[str, type[Node]] = {"floor": Floor, "area": Area, "connection": Connection, "object": SceneObject}
+BLOBS = {"floor": "", "area": "edge", "connection": "", "object": "embedding"}
 """The field of each kind that is no text; empty where there is none."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
@@ -33,7 +33,7 @@ _DEFAULTS = {kind: _defaults(kind) for kind in KINDS.values()}
 
 
 def kind_of(node: Node) -> str:
-    """Return the kind of a node, `floor`, `area` or `object`."""
+    """Return the kind of a node, `floor`, `area`, `connection` or `object`."""
     return _NAMES[type(node)]
 
 
@@ -65,6 +65,9 @@ def from_fields(kind: str, given: Mapping[str, Any], blob: bytes = b"") -> Node:
     for name in ("position", "size"):
         if type(vector := values.get(name)) is list:
             values[name] = tuple(vector)
+    for name in ("areas", "places"):
+        if type(ends := values.get(name)) is list:
+            values[name] = tuple(tuple(end) if type(end) is list else end for end in ends)
     if "by_hand" in values:
         values["by_hand"] = _names(values["by_hand"])
     for name in ("attributes", "adjacent"):

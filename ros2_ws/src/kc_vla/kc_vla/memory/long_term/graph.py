@@ -1,7 +1,8 @@
 """The scene graph of one map, on networkx, and the changes that are made to it.
 
-Nodes are floors, areas and objects; an edge has a `kind`: `contains` goes down the hierarchy, `adjacent` from area to
-area with the way in m, `on` and `in` from an object to its holder. A change is worked out first, committed to the
+Nodes are floors, areas, connections and objects; an edge has a `kind`: `contains` goes down the hierarchy, `adjacent`
+from area to area with the way in m, `on` and `in` from an object to its holder. `stairs`, `lift` and `ramp` join a
+connection with the areas at its ends, each with half of its cost in m. A change is worked out first, committed to the
 store, and only then applied, so that the graph never knows more than the store does.
 """
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 import networkx as nx
 
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.nodes import MOST_NAME, Area, Floor, Node, SceneObject, Vector
+from kc_vla.memory.long_term.nodes import MOST_NAME, Area, Connection, Floor, Node, SceneObject, Vector
 from kc_vla.memory.long_term.places import AreaPlaces, NamedPlaces
 
 CONTAINS, ADJACENT, ON, IN = "contains", "adjacent", "on", "in"
@@ -60,6 +61,7 @@ class SceneGraph:
         self.network: nx.DiGraph = nx.DiGraph()
         self.floors: dict[str, Floor] = {}
         self.areas: dict[str, Area] = {}
+        self.connections: dict[str, Connection] = {}
         self.objects: dict[str, SceneObject] = {}
         self.largest_m = 0.0
         """The diagonal of the largest box that there ever was."""
@@ -75,14 +77,15 @@ class SceneGraph:
         return node_id in self.network
 
     def nodes(self) -> Iterator[Node]:
-        """Yield floors, then areas, then objects."""
+        """Yield floors, then areas, then connections, then objects."""
         yield from self.floors.values()
         yield from self.areas.values()
+        yield from self.connections.values()
         yield from self.objects.values()
 
     def get(self, node_id: str) -> Node:
         """Return a node by its id; GraphError if there is none."""
-        for nodes in (self.objects, self.areas, self.floors):
+        for nodes in (self.objects, self.areas, self.connections, self.floors):
             if node_id in nodes:
                 return nodes[node_id]
         raise GraphError(f"there is no node {told(node_id)} in map {told(self.map_id)}")
@@ -123,8 +126,28 @@ class SceneGraph:
             return ""
         if self._area_places is None:
             self._area_places = AreaPlaces(self.areas.values())
-        floor = self._floor_at(position[2], self._area_places.floors)
+        return self._area_places.nearest(self.floor_at(position[2], self._area_places.floors), position)
+
+    def floor_of(self, area: str) -> str:
+        """Return the id of the floor of an area; empty where there is no such area."""
+        return self.areas[area].floor if area in self.areas else ""
+
+    def area_on(self, floor: str, position: Vector) -> str:
+        """Return the id of the area of a floor, which has some, that is nearest to a place."""
+        if self._area_places is None:
+            self._area_places = AreaPlaces(self.areas.values())
         return self._area_places.nearest(floor, position)
+
+    def floor_at(self, height_m: float, among: Iterable[str]) -> str:
+        """Return the one of some floors that a height belongs to: the highest one whose ground is not above it."""
+        heights = sorted((self.floors[name].height_m, name) for name in among if name in self.floors)
+        below = [name for height, name in heights if height <= height_m + _UNDER_FLOOR_M]
+        return below[-1] if below else heights[0][1] if heights else min(among, default="")
+
+    def connections_of(self, area: str) -> list[Connection]:
+        """Return the connections that begin or end in an area, but for forgotten ones."""
+        around = self.network.succ.get(area, ())
+        return [self.connections[each] for each in around if each in self.connections]
 
     def apply(self, change: GraphChange) -> None:
         """Make a change; the caller has committed it."""
@@ -147,11 +170,6 @@ class SceneGraph:
         freed = (replace(each, placed="", holder="", by_hand=each.by_hand - {"holder"}) for each in held.values())
         return GraphChange(tuple(freed), tuple(sorted(gone)))
 
-    def _floor_at(self, height_m: float, among: set[str]) -> str:
-        heights = sorted((self.floors[name].height_m, name) for name in among if name in self.floors)
-        below = [name for height, name in heights if height <= height_m + _UNDER_FLOOR_M]
-        return below[-1] if below else heights[0][1] if heights else min(among)
-
     def _keep(self, node: Node) -> None:
         if type(node) is SceneObject:
             self.objects[node.id] = node
@@ -163,6 +181,8 @@ class SceneGraph:
         elif type(node) is Area:
             self.areas[node.id] = node
             self._area_places = None
+        elif type(node) is Connection:
+            self.connections[node.id] = node
         elif type(node) is Floor:
             self.floors[node.id] = node
 
@@ -177,6 +197,8 @@ class SceneGraph:
         elif type(node) is Area:
             del self.areas[node.id]
             self._area_places = None
+        elif type(node) is Connection:
+            del self.connections[node.id]
         else:
             del self.floors[node.id]
 
@@ -189,6 +211,8 @@ class SceneGraph:
             said = [(node.area, node.id), (node.id, node.holder)]
         elif type(node) is Area:
             said = [(node.floor, node.id), *((node.id, other) for other in node.adjacent)]
+        elif type(node) is Connection:
+            said = [end for area in node.areas for end in ((area, node.id), (node.id, area))]
         self.network.remove_edges_from(said)  # those that are not there are passed over
 
     def _join(self, node: Node) -> None:
@@ -205,6 +229,12 @@ class SceneGraph:
             for other, way_m in node.adjacent.items():
                 if other in self.areas:
                     network.add_edge(node.id, other, kind=ADJACENT, way_m=way_m)
+        elif type(node) is Connection and not node.forgotten:
+            half_m = (node.length_m + node.wait_m) / 2
+            for area in node.areas:
+                if area in self.areas:
+                    network.add_edge(area, node.id, kind=node.kind, way_m=half_m)
+                    network.add_edge(node.id, area, kind=node.kind, way_m=half_m)
 
 
 def number_after(node_id: str) -> int:
@@ -243,6 +273,8 @@ def whole_graph(map_id: str, nodes: Iterable[Node], number: int = 1) -> SceneGra
 def _named(node: Node) -> Iterable[str]:
     if isinstance(node, SceneObject):
         return filter(None, (node.area, node.holder))
+    if isinstance(node, Connection):
+        return node.areas
     return (node.floor, *node.adjacent) if isinstance(node, Area) else ()
 
 

@@ -17,6 +17,7 @@ from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
 from kc_vla.memory.long_term.relations import IN_HAND, PLACE
+from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.short_term.unit import states_in
 from kc_vla.memory.things import CLOSED, OPENED, ObservedThing
 
@@ -141,8 +142,7 @@ def _let_go(memory: LongTermMemory, map_id: str) -> None:
 
 def _with_areas(graph: SceneGraph, areas: Mapping[str, Area]) -> SceneGraph:
     """Return a map that has none, such as one that was built from bags: what is in it stays."""
-    floors = [Floor(name, 0.0) for name in {each.floor: 0 for each in areas.values()}]
-    bare: Sequence[Floor | Area] = (*floors, *areas.values())
+    bare: Sequence[Floor | Area] = (*NavigationMap(areas.values()).floors, *areas.values())
     places = SceneGraph(graph.map_id, bare, graph.number)
     objects = (replace(each, area=places.area_at(each.position)) for each in graph.objects.values())
     return SceneGraph(graph.map_id, (*bare, *objects), graph.number)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kc_vla.memory.long_term import corrections
+from kc_vla.memory.long_term import connecting, corrections
 from kc_vla.memory.long_term.building import Observed, observe
 from kc_vla.memory.long_term.describe import Description, describe
 from kc_vla.memory.long_term.detections import Detection, FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
-from kc_vla.memory.long_term.nodes import MOST_EDGE, Area, Floor, SceneObject, Vector
+from kc_vla.memory.long_term.nodes import MOST_EDGE, Area, Connection, Floor, Node, SceneObject, Vector
 from kc_vla.memory.long_term.query import FoundObject, Query, find
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
@@ -64,7 +64,8 @@ class LongTermMemory:
     def set_areas(self, map_id: str, floor: Floor, found: Spread) -> None:
         """Put a floor in, with its areas, in place of those that it had.
 
-        Its objects are in the new ones. The floor keeps its name, and of a named area the nearest new one gets it.
+        Its objects are in the new ones. The floor keeps its name, and of a named area the nearest new one gets it. What
+        connects it with other floors ends in the nearest new area.
         """
         graph = self.graph(map_id)
         if floor.id in graph and floor.id not in graph.floors:
@@ -77,18 +78,36 @@ class LongTermMemory:
         beside: dict[str, dict[str, float]] = {name: {} for name in names}
         for (one, other), way_m in found.ways.items():
             beside[names[one]][names[other]] = beside[names[other]][names[one]] = float(way_m)
+        across = connecting.ways_across(graph, floor.id, lambda position: names[_nearest(found, position)])
+        for name, others in across.of_floor.items():
+            beside[name] |= others
         edges: Sequence[ArrayLike] = found.edges or [()] * len(names)
         areas = [
             Area(name, floor.id, (float(x), float(y), float(z)), beside[name], called.get(place, ""), _edge(edge))
             for place, (name, (x, y, z), edge) in enumerate(zip(names, found.positions, edges, strict=True))
         ]
-        kept = [area for area in graph.areas.values() if area.floor != floor.id]
+        kept = [across.others.get(area.id, area) for area in graph.areas.values() if area.floor != floor.id]
         floors = [each for each in graph.floors.values() if each.id != floor.id]
         after = SceneGraph(map_id, [*floors, floor, *kept, *areas])
         moved = (replace(each, area=after.area_at(each.position)) for each in graph.known())
         objects = [each for each in moved if each.area != graph.objects[each.id].area]
-        number = graph.number + len(names)
-        self._commit(graph, GraphChange((floor, *areas, *objects), tuple(area.id for area in removed), number))
+        joined, number = list(connecting.kept(after, graph, floor.id)), graph.number + len(names)
+        seen = connecting.proposed(_with(after, graph, joined), objects, number)
+        put: tuple[Node, ...] = (floor, *areas, *across.others.values(), *joined, *seen, *objects)
+        self._commit(graph, GraphChange(put, tuple(area.id for area in removed), number + len(seen)))
+
+    def connect(
+        self, map_id: str, one: str, other: str, kind: str, length_m: float, wait_m: float | None = None
+    ) -> str:
+        """Connect areas of two floors; return the id of the connection. See `connecting.connected`."""
+        graph = self.graph(map_id)
+        change = connecting.connected(graph, one, other, kind, length_m, wait_m)
+        self._commit(graph, change)
+        return change.put[0].id
+
+    def disconnect(self, map_id: str, connection_id: str) -> None:
+        """Say that there is no such connection; see `connecting.disconnected`."""
+        self._correct(map_id, lambda graph: connecting.disconnected(graph, connection_id))
 
     def observe(
         self,
@@ -98,9 +117,13 @@ class LongTermMemory:
         view: RegionView | None = None,
         now_ns: int | None = None,
     ) -> Observed:
-        """Take in the detections of one moment; see `building.observe`."""
+        """Take in the detections of one moment; see `building.observe`, and `connecting.proposed` for stairs."""
         graph = self.graph(map_id)
         change, told_of = observe(graph, detections, stamp_ns, view, self._settings, now_ns)
+        number = graph.number if change.number is None else change.number
+        things = (each for each in change.put if isinstance(each, SceneObject))
+        if found := connecting.proposed(graph, things, number):
+            change = replace(change, put=(*change.put, *found), number=number + len(found))
         self._commit(graph, change)
         return told_of
 
@@ -186,6 +209,14 @@ class LongTermMemory:
         self._graphs[graph.map_id] = graph
         for listener in self._listeners:
             listener(graph.map_id, change)
+
+
+def _with(after: SceneGraph, before: SceneGraph, moved: Sequence[Connection]) -> SceneGraph:
+    """Return the areas of one graph with the connections and objects of another one, some of which have moved."""
+    now = {each.id: each for each in moved}
+    connections = [now.get(each.id, each) for each in before.connections.values()]
+    after.apply(GraphChange((*connections, *before.objects.values())))
+    return after
 
 
 def _nearest(found: Spread, position: Vector) -> int:

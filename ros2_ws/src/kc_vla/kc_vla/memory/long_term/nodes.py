@@ -1,4 +1,4 @@
-"""What a scene graph is made of: floors, areas of a floor, and objects in an area.
+"""What a scene graph is made of: floors, areas of a floor, connections of floors, and objects in an area.
 
 KARMA, section 3.3: three levels of one hierarchy. Positions are in the frame of the map, in m, z upwards. A node says
 all that is known of it, so that a graph is no more than its nodes.
@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -26,6 +26,9 @@ _MOST_COUNT = (1 << 63) - 1
 MOST_EMBEDDING, MOST_EDGE = 4 * 8192, 8 * 8192
 """Bytes of an embedding, and of the edge of an area."""
 Placed = Literal["", "on", "in"]
+_ENDS = 2
+ConnectionKind = Literal["stairs", "lift", "ramp"]
+CONNECTION_KINDS: tuple[str, ...] = get_args(ConnectionKind)
 BY_HAND = frozenset({"object_type", "position", "size", "movable", "state", "attributes", "confidence", "holder"})
 """What a person can set of an object."""
 
@@ -75,6 +78,45 @@ class Area:
             _check_number(way_m, "way", 0.0, MOST_DISTANCE_M)
         if self.edge != b"":
             _check_edge(self.edge)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A way between two floors: stairs, a lift or a ramp.
+
+    Attributes:
+        id: unique in the map.
+        kind: what it is.
+        areas: ids of the areas at its two ends.
+        places: where its ends are, m: they stay when a floor gets other areas.
+        length_m: of the way from one end to the other.
+        wait_m: fixed cost of each use, such as waiting for a lift: as m of level walking that take as long.
+        detected: a detector saw both ends; nobody said so.
+        forgotten: a person says that there is no such way, whatever detectors see there.
+    """
+
+    id: str
+    kind: ConnectionKind
+    areas: tuple[str, str]
+    places: tuple[Vector, Vector]
+    length_m: float
+    wait_m: float = 0.0
+    detected: bool = False
+    forgotten: bool = False
+
+    def __post_init__(self) -> None:
+        _check_id(self.id)
+        if self.kind not in CONNECTION_KINDS:
+            raise GraphError(f"{told(self.kind)} connects no floors: choose one of {', '.join(CONNECTION_KINDS)}")
+        if any(type(ends) is not tuple or len(ends) != _ENDS for ends in (self.areas, self.places)):
+            raise GraphError(f"connection {self.id}: it has two ends, each with an area and a place")
+        for area, place in zip(self.areas, self.places, strict=True):
+            _check_id(area)
+            _check_vector(place, "place", -MOST_DISTANCE_M, MOST_DISTANCE_M)
+        _check_number(self.length_m, "length", 0.0, MOST_DISTANCE_M)
+        _check_number(self.wait_m, "wait", 0.0, MOST_DISTANCE_M)
+        if type(self.detected) is not bool or type(self.forgotten) is not bool:
+            raise GraphError(f"connection {self.id}: detected and forgotten are true or false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +200,7 @@ class SceneObject:
         return self.position[2] - self.size[2] / 2
 
 
-Node = Floor | Area | SceneObject
+Node = Floor | Area | Connection | SceneObject
 
 
 def check_seen(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from matplotlib.transforms import Bbox
 
 from kc_vla.core.files import replacing
 from kc_vla.memory.long_term.graph import SceneGraph
-from kc_vla.memory.long_term.nodes import Area, SceneObject
+from kc_vla.memory.long_term.nodes import Area, Connection, SceneObject
 from kc_vla.memory.long_term.tokens import shown
 
 _MOST_LABELS, _MOST_NAMED = 120, 4
@@ -69,6 +69,7 @@ def draw_graph(graph: SceneGraph, path: Path, least: float = 0.2) -> None:
     titles = []
     for axis, (name, things) in zip(axes, panels.items(), strict=True):
         _draw_areas(axis, areas[name])
+        _draw_connections(axis, [each for area in areas[name] for each in graph.connections_of(area.id)], name, of_area)
         _draw_things(axis, things)
         where = f"{shown(graph.map_id)}{', ' + shown(name) if name else ''}"
         told = f"{where}: {_counted(len(areas[name]), 'area')}, {_counted(len(things), 'object')}"
@@ -115,6 +116,15 @@ def _draw_areas(axis: Axes, areas: Sequence[Area]) -> None:
     if areas:
         x, y, _ = zip(*(area.position for area in areas), strict=True)
         axis.scatter(x, y, s=25, color=_WAY, zorder=2, label="area, with ways")
+
+
+def _draw_connections(axis: Axes, connections: Sequence[Connection], floor: str, of_area: Mapping[str, str]) -> None:
+    """Mark where each connection begins on a floor, with what it is and where it leads."""
+    for each in connections:
+        here = next((at for at, area in enumerate(each.areas) if of_area.get(area) == floor), 0)
+        x, y, _ = each.places[here]
+        told = f"{each.kind} to {shown(of_area.get(each.areas[1 - here], each.areas[1 - here]))}"
+        axis.scatter([x], [y], s=70, marker="^", facecolor="none", edgecolor="tab:green", zorder=4, label=told)
 
 
 def _draw_things(axis: Axes, things: Sequence[SceneObject]) -> None:

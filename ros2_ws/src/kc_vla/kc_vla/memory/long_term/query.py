@@ -1,4 +1,4 @@
-"""What is asked of a scene graph: objects by what they are and where, what is beside what, and the way."""
+"""What is asked of a scene graph: objects by what they are and where, and what is beside what."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import networkx as nx
-
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, IN, ON, SceneGraph
-from kc_vla.memory.long_term.nodes import MOST_DISTANCE_M, SceneObject, Vector
+from kc_vla.memory.long_term.nodes import CONNECTION_KINDS, MOST_DISTANCE_M, SceneObject, Vector
 from kc_vla.memory.long_term.relations import NEXT_TO_M, is_next_to
 
 NEXT_TO = "next to"
@@ -70,14 +68,6 @@ class FoundObject:
     distance_m: float | None
 
 
-@dataclass(frozen=True)
-class Way:
-    """The areas from one to another, both with it, and the length in m."""
-
-    areas: tuple[str, ...]
-    length_m: float
-
-
 def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = None) -> list[FoundObject]:
     """Return the objects that fit, the best first.
 
@@ -109,7 +99,8 @@ def neighbours(graph: SceneGraph, node_id: str) -> list[tuple[str, str]]:
     """Return what is beside a node: pairs of the relation, as seen from the node, and an id.
 
     Of an object: `on` or `in` its holder, `holds` what is on or in it, `next to`, `area`. Of an area: `adjacent`,
-    `floor`, `contains`. Of a floor: `contains`.
+    `floor`, `contains`, and `stairs`, `lift` or `ramp` of a connection, which has the same of its areas. Of a floor:
+    `contains`.
 
     Raises:
         GraphError: there is no such node.
@@ -119,26 +110,11 @@ def neighbours(graph: SceneGraph, node_id: str) -> list[tuple[str, str]]:
     for other, _, data in graph.network.in_edges(node_id, data=True):
         if data["kind"] == CONTAINS:
             found.append(("area" if other in graph.areas else "floor", other))
-        elif data["kind"] != ADJACENT:
+        elif data["kind"] not in (ADJACENT, *CONNECTION_KINDS):
             found.append(("holds", other))
     if (thing := graph.objects.get(node_id)) is not None:
         found += [(NEXT_TO, each.id) for each in _next_to(graph, thing)]
     return sorted(pair for pair in found if pair[1] not in graph.objects or not graph.objects[pair[1]].forgotten)
-
-
-def way(graph: SceneGraph, begin: str, end: str) -> Way:
-    """Return the shortest way between two areas, or the areas of two objects.
-
-    Raises:
-        GraphError: there is no such node, an object is in no area, or no way is known.
-    """
-    areas = [_area_of(graph, node_id) for node_id in (begin, end)]
-    walkable = nx.subgraph_view(graph.network, filter_node=graph.areas.__contains__)
-    try:
-        length_m, found = nx.single_source_dijkstra(walkable, areas[0], areas[1], weight="way_m")
-    except nx.NetworkXNoPath:
-        raise GraphError(f"no way is known from {told(areas[0])} to {told(areas[1])}") from None
-    return Way(tuple(found), float(length_m))
 
 
 def _around(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None) -> Iterable[SceneObject]:
@@ -169,12 +145,3 @@ def _areas(graph: SceneGraph, name: str) -> set[str]:
     if not found and not floors:
         raise GraphError(f"there is no area or floor {told(name)} in map {told(graph.map_id)}")
     return found
-
-
-def _area_of(graph: SceneGraph, node_id: str) -> str:
-    if node_id in graph.areas:
-        return node_id
-    area = graph.object(node_id).area
-    if area not in graph.areas:
-        raise GraphError(f"{told(node_id)} is in no area: set areas first, over a grid or points, or import some")
-    return area

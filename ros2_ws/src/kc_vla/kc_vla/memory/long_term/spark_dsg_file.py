@@ -1,14 +1,17 @@
 """A map as the JSON of spark_dsg, which Hydra and its tools read; where that package is installed.
 
 Objects are its objects, areas its rooms, floors its buildings. What of ours it has no place for is in the metadata of
-its nodes, so that what we wrote comes back; from what others wrote the rest is taken. Without rooms its places are the
-areas. Objects are of the class that their label means in the label space of the file.
+its nodes and of the graph, so that what we wrote comes back; from what others wrote the rest is taken. Without rooms
+its places are the areas. The format has no storeys: a gap of 1.5 m between the heights of areas begins another floor,
+and an edge between two floors stays a way of unknown kind. Objects are of the class that their label means in the label
+space of the file.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,23 +25,28 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.fields import from_whole_fields, to_whole_fields
 from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, SceneGraph, whole_graph
 from kc_vla.memory.long_term.label_spaces import LabelSpaces, class_in_words
-from kc_vla.memory.long_term.nodes import MOST_EXTENT_M, MOST_NAME, Area, Floor, Node, SceneObject, Vector
+from kc_vla.memory.long_term.nodes import MOST_EXTENT_M, MOST_NAME, Area, Connection, Floor, Node, SceneObject, Vector
 from kc_vla.memory.long_term.tokens import shown
 
 _OURS = "kc_vla"
 _LETTERS = {Floor: "B", Area: "R", SceneObject: "O"}
 _LAYERS = {Floor: "BUILDINGS", Area: "ROOMS", SceneObject: "OBJECTS"}
 _FLOOR = "floor"
-"""The id of a floor where none is known."""
+"""The id of the lowest floor, where none is known."""
+_STOREY_M = 1.5
+"""Between the heights of the areas of two floors, at least."""
 
 
 def write_spark_dsg(graph: SceneGraph, path: Path) -> None:
     """Write a map; GraphError if the package is missing."""
     dsg = _package()
     out = dsg.DynamicSceneGraph()
-    out.metadata.set({_OURS: {"map_id": graph.map_id, "number": graph.number}})
+    connections = [to_whole_fields(each) for each in graph.connections.values()]
+    out.metadata.set({_OURS: {"map_id": graph.map_id, "number": graph.number, "connections": connections}})
     symbols = {}
     for number, node in enumerate(graph.nodes()):
+        if isinstance(node, Connection):
+            continue
         symbols[node.id] = dsg.NodeSymbol(_LETTERS[type(node)], number).value
         out.add_node(_LAYERS[type(node)], symbols[node.id], _attributes(dsg, graph, node))
     for one, other, kind in graph.network.edges(data="kind"):
@@ -60,7 +68,7 @@ def read_spark_dsg(path: Path, map_id: str) -> SceneGraph:
             copy.write_text(text)
             found = dsg.DynamicSceneGraph.load(str(copy))
         ours = found.metadata.get().get(_OURS, {})
-        nodes = list(_nodes(found))
+        nodes = [*_nodes(found), *(from_whole_fields("connection", each) for each in ours.get("connections", ()))]
         number = ours.get("number")
         name = map_id or str(ours.get("map_id", "")) or path.stem
         return whole_graph(name, nodes, number if type(number) is int else 1)
@@ -78,7 +86,7 @@ def _package() -> Any:
     return spark_dsg
 
 
-def _attributes(dsg: Any, graph: SceneGraph, node: Node) -> Any:
+def _attributes(dsg: Any, graph: SceneGraph, node: Floor | Area | SceneObject) -> Any:
     if isinstance(node, Floor):
         made = dsg.NodeAttributes()
         made.position = np.array([0.0, 0.0, node.height_m])
@@ -109,8 +117,8 @@ def _nodes(found: Any) -> Iterator[Node]:
     if known and all(isinstance(each, dict) for each in ours):
         yield from (from_whole_fields(each["kind"], each["fields"]) for each in ours)
         return
-    heights = [float(each.attributes.position[2]) for each in areas] or [0.0]
-    yield Floor(_FLOOR, min(heights))
+    floors = _floors([float(each.attributes.position[2]) for each in areas])
+    yield from floors
     ids = {each.id.value: each.id.str(True) for each in areas}
     spaces = LabelSpaces(found.metadata.get())
     for each in areas:
@@ -119,9 +127,17 @@ def _nodes(found: Any) -> Iterator[Node]:
         ways = {ids[other]: math.dist(place, _vector(found.get_node(other).attributes.position)) for other in beside}
         own, label = getattr(each.attributes, "name", ""), getattr(each.attributes, "semantic_label", -1)
         name = (spaces.called(own, ids[each.id.value], *_layer_of(each), label) or own)[:MOST_NAME]
-        yield Area(ids[each.id.value], _FLOOR, place, ways, name)
+        floor = [floor.id for floor in floors if floor.height_m <= place[2]][-1]
+        yield Area(ids[each.id.value], floor, place, ways, name)
     for each in objects:
         yield _object(found, each, ids, spaces)
+
+
+def _floors(heights: Sequence[float]) -> list[Floor]:
+    """Return the floors of areas at such heights, m, the lowest first; one where there are no areas."""
+    ordered = sorted(heights) or [0.0]
+    grounds = [ordered[0], *(high for low, high in pairwise(ordered) if high - low >= _STOREY_M)]
+    return [Floor(f"{_FLOOR}_{at + 1}" if at else _FLOOR, height) for at, height in enumerate(grounds)]
 
 
 def _layer_of(node: Any) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from kc_vla.core.files import locks
 from kc_vla.memory.long_term.errors import StoreError
-from kc_vla.memory.long_term.store_schema import APPLICATION_ID, VERSION, migrate
+from kc_vla.memory.long_term.store_schema import APPLICATION_ID, READABLE, VERSION, migrate
 
 _WAIT_S = 5.0
 """Until a reader that copies the log has ended."""
@@ -29,13 +29,13 @@ def open_database(path: Path, read_only: bool) -> sqlite3.Connection:
     connection = _connected(path, read_only)
     try:
         version = _version(path, connection)
-        if version < VERSION and read_only:
+        if version < READABLE and read_only:
             raise StoreError(f"{path} is of version {version}: let the long-term memory open it once")
         if not read_only:
             # After a crash the log says what was committed; only a loss of power can cost its end.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-        if version < VERSION:
+        if version < VERSION and not read_only:
             migrate(connection, version)
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":

@@ -17,9 +17,12 @@ STEPS = (
     """,
     "ALTER TABLE node ADD COLUMN embedding BLOB NOT NULL DEFAULT x'';",
     "",  # an area has its edge in that column
+    "",  # there are nodes of the kind `connection`
 )
 """What brings a store from each version to the next; a new one is at version 0."""
 VERSION = len(STEPS)
+READABLE = 2
+"""A store from this version on can be read without being changed: it has all columns."""
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kc_vla.memory.floors import without_floor
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.words import COLOURS, stem
@@ -61,6 +62,7 @@ class Reference:
         carried: it is to be taken into the hand: no furniture.
         purpose: what it is wanted for, of those of which it is known which things serve; None otherwise.
         unknown: it has no name and is told by more than states and colors: "something sharp".
+        floor: words for the floor on which it is said to be: "upstairs", "second floor"; empty where nothing is said.
     """
 
     text: str
@@ -77,6 +79,7 @@ class Reference:
     carried: bool = False
     purpose: Purpose | None = None
     unknown: bool = False
+    floor: str = ""
 
     @property
     def pronoun(self) -> bool:
@@ -86,7 +89,8 @@ class Reference:
     @property
     def key(self) -> tuple[str, ...]:
         """Return what all things of that name have in common: that of "mug" and "second mug" is the same."""
-        return (*self.words, *sorted(state.value for state in self.states), *sorted(self.also))
+        floor = (self.floor,) if self.floor else ()
+        return (*self.words, *sorted(state.value for state in self.states), *sorted(self.also), *floor)
 
 
 def is_id(text: str) -> bool:
@@ -97,6 +101,11 @@ def is_id(text: str) -> bool:
 def read(text: str) -> Reference:
     """Take a reference apart; one that says nothing has no words."""
     text = plain(text[:MOST_LETTERS])
+    rest, floor = without_floor(text)
+    return replace(_read(rest), text=text, floor=floor) if floor and rest else _read(text)
+
+
+def _read(text: str) -> Reference:
     lower = spoken(text) if " " not in text else text.lower()
     understood = understand(f"the {lower}" if not lower.startswith("the ") else lower)
     if (thing := _ANY.match(lower)) is not None and lower not in PRONOUNS:

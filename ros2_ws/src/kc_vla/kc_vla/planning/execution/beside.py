@@ -69,7 +69,7 @@ class Beside:
             if landmark.container and landmark.relation != HELD:
                 yield landmark.container, 0.0
             return
-        known = robot.all_known()
+        known = {name: each for name, each in robot.all_known().items() if self._on_one_floor(landmark.area, each.area)}
         found = [
             (_rim_to_rim(landmark, each, robot.sight.get(each.object_id)), each.object_id)
             for each in known.values()
@@ -81,6 +81,11 @@ class Beside:
         for way_m, name in sorted(found, key=lambda each: (each[1] not in called, each)):
             if way_m <= NEAR_M:
                 yield name, max(way_m, 0.1)
+
+    def _on_one_floor(self, area: str, other: str) -> bool:
+        """Return whether two areas are on one floor, as far as is known: what is above a thing is not beside it."""
+        floors = {each.floor for name in (area, other) if (each := self._robot.grounds.areas.get(name)) is not None}
+        return len(floors) < 2
 
 
 def _will_do(thing: KnownThing) -> bool:

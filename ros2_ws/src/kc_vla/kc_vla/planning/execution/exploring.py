@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from kc_vla.memory.things import CLOSED, ObservedThing
 from kc_vla.planning.execution.opened_doors import OpenedDoors
@@ -27,7 +27,11 @@ class Explorer:
         self._robot, self._doors = robot, doors
 
     def explore(
-        self, text: str, types: Mapping[str, float], there: Callable[[], ObservedThing | None]
+        self,
+        text: str,
+        types: Mapping[str, float],
+        there: Callable[[], ObservedThing | None],
+        within: Collection[str] | None = None,
     ) -> tuple[ObservedThing | None, int]:
         """Look at one place after the other, the likely and near ones first.
 
@@ -35,6 +39,7 @@ class Explorer:
             text: what is looked for, as it was said.
             types: that it may be of, with weights.
             there: the thing, where it is in sight.
+            within: ids of the areas to look in, such as those of a floor; None for all.
 
         Returns:
             The thing, None where it is nowhere; and how many places were looked at.
@@ -43,7 +48,7 @@ class Explorer:
             EndedError: see `RememberingRobot.do`.
         """
         robot = self._robot
-        search = Search(types, robot.memory, robot.grounds)
+        search = Search(types, robot.memory, robot.grounds, within)
         for _ in range(robot.limits.stops):
             search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
             stop = search.next(robot.at, robot.now_s)

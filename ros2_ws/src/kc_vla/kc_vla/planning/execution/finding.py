@@ -210,14 +210,16 @@ class Finder:
         return seen
 
     def _recalled(self, reference: Reference, left_out: set[str], loose: bool = False) -> list[KnownThing]:
-        robot = self._robot
+        robot, allowed = self._robot, self._robot.areas_on(reference.floor)
         found = robot.memory.recall(reference, loose, lambda each: robot.grounds.distance(robot.at, each.area))
+        found = [each for each in found if allowed is None or each.area in allowed]
         return [each for each in found if each.object_id not in left_out]
 
     def _in_sight(self, reference: Reference, left_out: set[str], loose: bool = False) -> ObservedThing | None:
         """Return the nearest of the things in sight that fit."""
-        robot = self._robot
+        robot, allowed = self._robot, self._robot.areas_on(reference.floor)
         things = [known for name in robot.sight if name not in left_out and (known := robot.known(name)) is not None]
+        things = [each for each in things if allowed is None or each.area in allowed]
         named = robot.memory.namer.named(reference, (each.object_type for each in things), loose)
         fit = fitting(iter(things), reference, named, loose)
         weights = named.types if reference.vague or named.by_kind else {}
@@ -283,6 +285,7 @@ class Finder:
             reference.text,
             types,
             lambda: robot.sight.get(wanted) if wanted else self._in_sight(reference, left_out),
+            None if wanted else robot.areas_on(reference.floor),
         )
 
     def _taken(self, reference: Reference, seen: ObservedThing) -> ObservedThing:

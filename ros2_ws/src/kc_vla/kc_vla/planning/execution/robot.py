@@ -8,6 +8,7 @@ from itertools import islice
 
 from kc_vla.core.errors import StackError
 from kc_vla.memory.intake import MOST_DETECTIONS
+from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.robot.interface import SceneObservation
 from kc_vla.memory.robot.robot_memory import RobotMemory
@@ -63,6 +64,7 @@ class RememberingRobot:
         grounds: where it can go.
         limits: of an instruction.
         at: the area in which it stands; empty where it does not know.
+        begun_at: the area in which it stood when the instruction began: upstairs and downstairs are as seen from there.
         now_s: its clock: what skills took, added up, after all that it remembers.
         sight: what it sees now, by id; what is in its hand it knows without seeing it.
         held: what it holds.
@@ -103,6 +105,7 @@ class RememberingRobot:
     def begin(self) -> None:
         """Begin an instruction."""
         self.calls, self.walked_m, self.explorations = 0, 0.0, 0
+        self.begun_at = self.at
         self._notes.clear()
 
     @property
@@ -130,6 +133,19 @@ class RememberingRobot:
         """Return everything that is in sight or remembered, by id, as it is known best."""
         found = {each.object_id: each for each in self.memory.things()}
         return found | {name: known_of(seen, self.now_s) for name, seen in self.sight.items()}
+
+    def areas_on(self, floor: str) -> frozenset[str] | None:
+        """Return the areas of a floor that words name; None for no words.
+
+        Raises:
+            NotFoundError: the map has no such floor.
+        """
+        if not floor:
+            return None
+        try:
+            return self.grounds.on_floor(floor, self.begun_at)
+        except GraphError as error:
+            raise NotFoundError(str(error)) from error
 
     def confirm(self, object_id: str) -> None:
         """Note in the memory that a recalled thing was found at its place."""

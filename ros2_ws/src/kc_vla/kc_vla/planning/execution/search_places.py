@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
@@ -47,17 +47,25 @@ class SearchStop(NamedTuple):
 class Search:
     """One search for a thing: it looks at no place twice."""
 
-    def __init__(self, types: Mapping[str, float], memories: RobotMemory, grounds: NavigationMap) -> None:
+    def __init__(
+        self,
+        types: Mapping[str, float],
+        memories: RobotMemory,
+        grounds: NavigationMap,
+        within: Collection[str] | None = None,
+    ) -> None:
         """Order the places to look at.
 
         Args:
             types: that are looked for, with weights.
             memories: of the robot.
             grounds: where it can go.
+            within: ids of the areas to look in; None for all.
         """
         whole = sum(types.values()) or 1.0
         self._types = {name: weight / whole for name, weight in types.items()}
         self._memories, self._grounds = memories, grounds
+        self._areas = [area for area in grounds.areas if within is None or area in within]
         self._looked: set[str] = set()
         self._furniture = {each.object_id: each for each in memories.things() if not each.movable}
         standing = {each.object_type for each in self._furniture.values()}
@@ -80,12 +88,12 @@ class Search:
         gains: dict[SearchStop, float] = {}
         count = Counter(each.object_type for each in self._furniture.values())
         told = {each.area for each in self._furniture.values()}
-        fresh = [area for area in self._grounds.areas if area not in told]
-        for area in self._grounds.areas:
-            floor = self._share(FLOOR) / len(self._grounds.areas)
+        fresh = [area for area in self._areas if area not in told]
+        for area in self._areas:
+            floor = self._share(FLOOR) / len(self._areas)
             gains[SearchStop(area)] = floor + (_UNKNOWN / len(fresh) if area in fresh else 0.0)
         for each in self._furniture.values():
-            if each.area not in self._grounds.areas:
+            if SearchStop(each.area) not in gains:
                 continue
             gain = self._share(each.object_type) / count[each.object_type]
             if CLOSED not in each.states:

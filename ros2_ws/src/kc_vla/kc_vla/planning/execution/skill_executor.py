@@ -64,7 +64,7 @@ class SkillExecutor:
         """Go to an area, or to a thing that the plan names instead; return why that failed."""
         robot = self._robot
         try:
-            area = robot.grounds.called(name, robot.at)
+            area = robot.grounds.called(name, robot.at, robot.begun_at)
         except GraphError:
             return self._with_things(BY_NAME["GoToObject"], (name,))
         return robot.do(skill.name, area)

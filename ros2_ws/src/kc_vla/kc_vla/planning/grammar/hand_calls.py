@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kc_vla.memory.floors import is_floor_word
 from kc_vla.memory.references.fits import Fit
 from kc_vla.memory.references.names import same
 from kc_vla.memory.short_term.unit import spoken
@@ -87,7 +88,7 @@ class HandCalls:
 
     def go(self, place: str) -> None:
         """Go to a room or to a thing."""
-        self.call("GoToPlace" if noun(place) in ROOMS else "GoToObject", place)
+        self.call("GoToPlace" if noun(place) in ROOMS or is_floor_word(place) else "GoToObject", place)
 
     def put(self, name: str, place: str) -> None:
         """Put what is held into a place; a device that works closed is closed again."""

@@ -29,6 +29,7 @@ from kc_vla.planning.grammar.limits import refuse_others
 from kc_vla.planning.grammar.phrases import DescribedThing, thing_of, things_of
 from kc_vla.planning.grammar.places import place_of, split_at_prepositions
 from kc_vla.planning.grammar.reading import Clause
+from kc_vla.planning.grammar.storeys import floor_of_place, floor_of_things
 from kc_vla.planning.interface import PlanningError
 
 _BY_SINK = word_set("sink stove toaster fridge refrigerator microwave dishwasher coffee oven burner")
@@ -101,7 +102,10 @@ def meaning_of(clause: Clause) -> ClauseMeaning:
     head, tails = split_at_prepositions(words, clause.deed is Verb.MOVE)
     if clause.deed is Verb.GO:
         return _go(clause, head, tails)
-    meaning = ClauseMeaning(clause.deed, things_of(head) if head else (), said=clause.said, back=back)
+    if clause.deed is Verb.MOVE:
+        head, tails = floor_of_place(head, tails)
+    things, tails = floor_of_things(things_of(head) if head else (), tails)
+    meaning = ClauseMeaning(clause.deed, things, said=clause.said, back=back)
     described = False
     for preposition, words in tails:
         if described:  # "the plate that is on the table": where that is, and not where anything goes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kc_vla.memory.floors import is_floor_word
 from kc_vla.planning.grammar.first_verb import Words, starts_with_verb
 from kc_vla.planning.grammar.lexicon import FILLER, word_set
 from kc_vla.planning.interface import PlanningError
@@ -44,6 +45,8 @@ def singular(word: str) -> str:
 
 def name_of(words: Sequence[str], said: str) -> str:
     """Return a name of words, if they can be one; PlanningError otherwise."""
+    if not words:
+        raise PlanningError(f"it is not said what: {said[:80]!r} names no thing")
     if len(words) > _MOST_NOUN and not any(word in RELATIVE or word in SOMETHING for word in words):
         raise PlanningError(f"not understood: {said[:80]!r}: name a thing in {_MOST_NOUN} words at most")
     if others := _CLAUSE & set(words[1:-1]):  # "the thing you washed before" is one
@@ -67,3 +70,14 @@ def name_of(words: Sequence[str], said: str) -> str:
         ):
             raise PlanningError(f"not understood: {said[:80]!r}")
     return " ".join(words)
+
+
+def floor_apart(words: Words) -> tuple[Words, str]:
+    """Return a noun phrase without its words for a floor, and these: ("the", "mug"), "upstairs"."""
+    floors = [word for word in words if is_floor_word(word)]
+    return tuple(word for word in words if not is_floor_word(word)), " ".join(floors)
+
+
+def with_floor(floor: str, name: str) -> str:
+    """Return the name of what is on a floor: "upstairs mug"; that of the floor where nothing else is named."""
+    return f"{floor} {name}".strip()

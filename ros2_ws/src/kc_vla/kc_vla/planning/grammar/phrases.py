@@ -28,7 +28,7 @@ from kc_vla.planning.grammar.lexicon import (
     word_set,
 )
 from kc_vla.planning.grammar.limits import refuse_compared
-from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
+from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, floor_apart, name_of, singular, trimmed, with_floor
 from kc_vla.planning.interface import PlanningError
 
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
@@ -71,6 +71,11 @@ class DescribedThing:
         """Return a name for each of them."""
         return (self.name, *(f"{ORDINALS[at]} {self.name}" for at in range(1, self.count)))
 
+    def on_floor(self, floor: str) -> DescribedThing:
+        """Return the thing, named with the floor on which it is."""
+        plural = with_floor(floor, self.plural) if self.plural else ""
+        return replace(self, name=with_floor(floor, self.name), plural=plural)
+
 
 def things_of(words: Words) -> tuple[DescribedThing, ...]:
     """Return the things of a list: "a fork, a spoon and two cups".
@@ -99,7 +104,9 @@ def thing_of(words: Words) -> DescribedThing:
         PlanningError: it names nothing.
     """
     said = " ".join(words)
-    words = trimmed(words)
+    words, floor = floor_apart(trimmed(words))
+    if floor:
+        return (thing_of(words) if set(words) - ARTICLES else DescribedThing("")).on_floor(floor)
     if not words:
         raise PlanningError(f"it is not said what: {said[:80]!r} names no thing" if said else "it is not said what")
     if words[0] in SOMETHING:

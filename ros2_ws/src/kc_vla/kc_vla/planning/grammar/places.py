@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kc_vla.planning.grammar.first_verb import Words, starts_with_verb
 from kc_vla.planning.grammar.lexicon import ARTICLES, FILLER, INNER, INTO, MEASURES, NUMBERS, PARTS, PREPOSITIONS
-from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, name_of, singular, trimmed
+from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, floor_apart, name_of, singular, trimmed, with_floor
 from kc_vla.planning.interface import PlanningError
 
 _LONG = (
@@ -91,7 +91,9 @@ def place_of(words: Words) -> str:
         PlanningError: it names none.
     """
     said = " ".join(words)
-    words = trimmed(words)
+    words, floor = floor_apart(trimmed(words))
+    if floor:
+        return with_floor(floor, place_of(words) if set(words) - ARTICLES else "")
     relative = next((at for at, word in enumerate(words) if at and word in RELATIVE), None)
     if relative is not None:
         named = tuple(word for at, word in enumerate(words[:relative]) if at or word not in ARTICLES)

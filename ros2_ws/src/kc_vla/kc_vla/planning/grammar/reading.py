@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kc_vla.memory.floors import with_floor_as_one_word
 from kc_vla.planning.grammar.first_verb import Words, opened, starts_with_verb, verb_at
 from kc_vla.planning.grammar.lexicon import (
     ARTICLES,
@@ -86,6 +87,7 @@ def words_of(text: str) -> Words:
     plain = re.sub(r"(?i)\bas well as\b", "and", plain)
     plain = re.sub(r"(?i)\bafter (?:that|this)\b", "then", plain)
     plain = re.sub(r"(?i)\blet(?:'s| us)\b", "please", plain)
+    plain = with_floor_as_one_word(plain)
     plain = re.sub(r"(?i)\b(?:that|which) (?:holds|has|have|contains)\b", "with", plain)
     found = []
     for match in _WORD.finditer(plain):

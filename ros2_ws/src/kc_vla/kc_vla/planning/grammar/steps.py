@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kc_vla.memory.floors import is_floor_word
 from kc_vla.memory.references.names import ORDINALS
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.grammar.hand_calls import HandCalls, refuse_fixed
@@ -90,7 +91,7 @@ class Steps:
         elif deed is Verb.TAKE:
             self._hold(meaning)
         elif deed is Verb.GO:
-            self._at = meaning.place if noun(meaning.place) in ROOMS else ""
+            self._at = meaning.place if noun(meaning.place) in ROOMS or is_floor_word(meaning.place) else ""
             self.hand.go(meaning.place)
             self.hand.device = "" if self._at else meaning.place
         elif deed is Verb.EXPLORE:
@@ -258,7 +259,7 @@ class Steps:
                 self._waiting = [each for each in self._waiting if each != name]
                 (ready,) = self._ready(replace(thing, name=name, count=1, inside=()))
                 self.hand.take(ready, meaning.source if not number else "")
-                if noun(place) in LAMPS | ROOMS:
+                if noun(place) in LAMPS | ROOMS or is_floor_word(place):
                     self.hand.go(place)
                     self.hand.device = place
                 else:
