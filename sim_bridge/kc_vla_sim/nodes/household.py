@@ -42,7 +42,10 @@ _SLICE_S = 0.05
 class HouseholdParameters(NodeParameters):
     """Parameters of the node."""
 
-    scene: str = parameter("home1", "home1 to home30, of four rooms each, or the number of a floor plan of ALFRED's")
+    scene: str = parameter(
+        "home1",
+        "home1 to home30 of four rooms, house1 to house30 of two floors, or the number of a floor plan of ALFRED's",
+    )
     seed: int = parameter(0, "of what is where", low=0, high=2**31 - 1)
     sequence: str = parameter("", "of tasks that comes with the stack, which has a scene and a seed of its own")
     pace: float = parameter(20.0, "times as fast as it would be; 0: at once", low=0.0, high=1e6)

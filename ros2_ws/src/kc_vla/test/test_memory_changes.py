@@ -101,6 +101,7 @@ def test_what_a_unit_says_of_its_use_is_not_believed() -> None:
 AREAS = {
     "area_1": Area("area_1", "ground", (0.0, 0.0, 0.0), {"area_2": 4.0}, "kitchen"),
     "area_2": Area("area_2", "ground", (4.0, 0.0, 0.0), {"area_1": 4.0}, "hall"),
+    "area_3": Area("area_3", "attic", (4.0, 0.0, 3.0)),
 }
 
 
@@ -122,8 +123,13 @@ def test_a_copy_of_a_map_by_messages_is_the_map(tmp_path: Path) -> None:
     for now_s in range(1, 80):
         things = [seen(number, float(chance.uniform(-1.0, 5.0))) for number in chance.integers(0, 6, 3)]
         unique = {each.object_id: each for each in things}.values()
-        at = f"area_{chance.integers(1, 4)}"  # of which the third is none
+        at = f"area_{chance.integers(1, 5)}"  # of which the fourth is none
         assert live.look("home", list(unique), at, "Mug_1" if now_s % 7 == 0 else "", now_s * 10**9) == []
+        if now_s == 20:
+            stairs = live.connect("home", "hall", "area_3", "stairs", 0.0)
+            assert live.way("home", "area_1", "area_3")[0].length_m == 7.0
+        if now_s == 60:
+            live.disconnect("home", stairs)
         if now_s == 40:
             live.forget("home", next(iter(live.graph("home").objects)))
         if now_s % 3 == 0:
