@@ -136,7 +136,7 @@ def generate_launch_description() -> LaunchDescription:
                 "scene",
                 AnyText(),
                 default_value="home1",
-                description="home1 to home30, house1 to house30 with two floors, or the number of a floor plan of ALFRED's",
+                description="home1 to home30, house1 to house30 of two floors, or the number of ALFRED's floor plans",
             ),
             Argument("seed", Number(0, 2**31 - 1, whole=True), default_value="0", description="of what is where"),
             Argument(
