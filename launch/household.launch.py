@@ -16,7 +16,7 @@ from kc_vla.core.ports import HOUSEHOLD_PAGE
 from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import AGAIN, CLOSE_S, node, text, texts
-from kc_vla.launching.kinds import PORT, AnyText, NewPath, Number, OneOf, ServerAddress, Switch, typed
+from kc_vla.launching.kinds import PORT, AnyText, NewPath, Number, OneOf, ServerUrl, Switch, typed
 from kc_vla.launching.namespace import Suffix
 from kc_vla.launching.parameters import parameter_arguments
 from kc_vla.memory.robot.robot_memory import LONG_PART, SHORT_PART, parts_of
@@ -198,7 +198,7 @@ def generate_launch_description() -> LaunchDescription:
             Argument("llm", AnyText(), default_value="", description="name of the language model"),
             Argument(
                 "server",
-                ServerAddress(("http", "https")),
+                ServerUrl(("http", "https")),
                 default_value="",
                 description="address of its OpenAI-compatible API; empty: OpenAI's own",
             ),

@@ -176,7 +176,7 @@ def _bad_values(argument: Argument) -> Iterator[str]:
             yield "<file>" if kind.what == "folder" else "<folder>"
         case kinds.HostAddress():
             yield from ("", "0.0.0.0", "::", "0", "256.1.1.1", "a b", "http://localhost", "localhost:80", "1.2.3")
-        case kinds.ServerAddress():
+        case kinds.ServerUrl():
             yield from ("x", "localhost:8000", "ftp://host", "://", f"{argument.kind.schemes[0]}://host:99999")
             yield f"{argument.kind.schemes[0]}://"
         case kinds.CanInterfaceName():

@@ -59,7 +59,7 @@ LEFT_IN_DOCSTRINGS = {
     "told": 45,
     "picture": 1,  # the key `pictures` of a mapping file
     "of others": 4,
-    "deed": 6,
+    "deed": 5,
     "whoever": 24,
     "mend": 4,
     "he": 1,  # He et al.
@@ -74,7 +74,7 @@ LEFT_WITHOUT_SENTENCE = {"Of ...": 4}
 
 PACKAGES = ("ros2_ws/src/kc_vla/kc_vla/*.py", "ros2_ws/standalone/src/*.py", "sim_bridge/kc_vla_sim/*.py")
 """The sources of `kc_vla`, the stand-in for parts of ROS 2, and `kc_vla_sim`, as git matches them."""
-LEFT_WITH_TWO_OWNERS = 1
+LEFT_WITH_TWO_OWNERS = 0
 """How many names of public classes have two owners. The number may only fall."""
 ROS_NAMES = frozenset({"Shutdown"})
 """Names that ROS 2's `launch` itself gives to two classes, and the stand-in for it too."""

@@ -12,7 +12,7 @@ from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument
 
 from kc_vla.core.errors import StackError
-from kc_vla.launching.kinds import Kind, ServerAddress
+from kc_vla.launching.kinds import Kind, ServerUrl
 
 
 class ArgumentError(RuntimeError):
@@ -49,7 +49,7 @@ def read(name: str, kind: Kind, value: str) -> str:
     try:
         return kind.read(value)
     except (OSError, StackError, ValueError) as error:
-        shown = "" if isinstance(kind, ServerAddress) else value  # an address may hold a password
+        shown = "" if isinstance(kind, ServerUrl) else value  # an address may hold a password
         raise ArgumentError(f"{name}:={shown}: {error}") from error
 
 

@@ -184,7 +184,7 @@ class HostAddress(Kind):
 
 
 @dataclass(frozen=True)
-class ServerAddress(Kind):
+class ServerUrl(Kind):
     """The address of a server, with one of several schemes; empty means the usual one."""
 
     schemes: tuple[str, ...]

@@ -16,7 +16,7 @@ from kc_vla.inference.models import ModelError, models_in, read_registry
 from kc_vla.keyframes.selectors import SELECTORS
 from kc_vla.launching.arguments import Argument, chosen, read
 from kc_vla.launching.graph import AGAIN, launch_file, node, texts
-from kc_vla.launching.kinds import AnyText, Checked, ExistingPath, NewPath, OneOf, ServerAddress
+from kc_vla.launching.kinds import AnyText, Checked, ExistingPath, NewPath, OneOf, ServerUrl
 from kc_vla.launching.namespace import Suffix
 from kc_vla.launching.parameters import parameters_of
 from kc_vla.launching.renamed import renamed
@@ -101,7 +101,7 @@ def policy_server_arguments() -> tuple[Argument, ...]:
     return (
         Argument(
             "server",
-            ServerAddress(("ws", "wss", "tcp")),
+            ServerUrl(("ws", "wss", "tcp")),
             default_value="",
             description="policy:=openpi: ws://host:8000; policy:=groot: tcp://host:5555",
         ),
@@ -195,7 +195,7 @@ def check_policy(context: LaunchContext) -> None:
         load_script(Path(given["script"]).expanduser(), load_rig(given["robot"]))
     if policy in _SCHEMES:
         if server:
-            read("server", ServerAddress(_SCHEMES[policy]), server)
+            read("server", ServerUrl(_SCHEMES[policy]), server)
         usual = "kc-vla" if policy == "groot" and given["dialect"] == "kc-vla" else policy
         if (mappings := _mappings()) is not None:
             mappings.load_mapping(given["mapping"], load_rig(given["robot"]), policy, usual)
