@@ -19,11 +19,16 @@ PART_OF = re.compile(r"^\.(.+)\.part$")
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, synced: bool = True) -> Iterator[Path]:
     """Give a path to write to; what was written takes the place of `path` at the end, nothing does after an error.
 
     What was committed outlives a loss of power: it is on the disk before it takes its place. Of a link it is the file
     that it leads to, see `resolved`; another hard link of that file keeps what it holds.
+
+    Args:
+        path: of the file.
+        synced: wait until it is on the disk, which takes milliseconds. Without, it still outlives the process, whole
+            or not at all; a loss of power can leave a file that is empty or cut off.
 
     Raises:
         OSError: `path` is a folder, a device or the like, which nothing takes the place of; or its folder is missing;
@@ -41,8 +46,9 @@ def replacing(path: Path) -> Iterator[Path]:
         part.unlink()  # writing to it would write to another file
     try:
         yield part
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
+        if synced:
+            with part.open("rb") as file:
+                os.fsync(file.fileno())
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
