@@ -147,7 +147,7 @@ class InFolder:
         """Open a folder; it is made where it is not there, and half-written crops in it are removed.
 
         Raises:
-            CropError: it holds files of others, another process writes there, or it cannot be written.
+            CropError: it holds other files, another process writes there, or it cannot be written.
         """
         self.folder = folder.absolute()
         marker = self.folder / MARKER
