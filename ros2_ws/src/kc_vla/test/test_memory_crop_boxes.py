@@ -12,7 +12,11 @@ from nightly import tried
 
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.core.projection import project
+from kc_vla.media.images import file_pixels
 from kc_vla.memory.images.crop import CropError, PixelBox, cropped, projected_box
+from kc_vla.memory.images.observing import PosedImage, put_detections
+from kc_vla.memory.images.store import CropLimits, CropStore
+from kc_vla.memory.long_term.detections import Detection
 
 WIDTH, HEIGHT = 64, 48
 MATRIX = np.array([[60.0, 0.0, 32.0], [0.0, 60.0, 24.0], [0.0, 0.0, 1.0]])
@@ -124,3 +128,23 @@ def test_what_is_behind_the_camera_or_beside_the_image_has_no_box() -> None:
 def test_what_the_camera_is_inside_of_fills_its_image() -> None:
     pose = pose_matrix((0, 0, 0), (0, 0, 0, 1))
     assert projected_box(pose, (2, 2, 2), np.eye(4), MATRIX, (WIDTH, HEIGHT)) == (0, 0, WIDTH, HEIGHT)
+
+
+def test_each_detection_that_is_in_the_image_gets_a_crop_of_what_is_there() -> None:
+    pixels = np.full((HEIGHT, WIDTH, 3), 90, np.uint8)
+    pixels[18:30, 8:20], pixels[18:30, 44:56] = (220, 30, 30), (30, 30, 220)  # 2 m away, 0.6 m left and right
+    seen = [
+        Detection("mug", (-0.6, 0.0, 2.0), (0.4, 0.4, 1e-3), source_id="red"),
+        Detection("mug", (0.6, 0.0, 2.0), (0.4, 0.4, 1e-3), source_id="blue"),
+        Detection("mug", (9.0, 0.0, 2.0), (0.4, 0.4, 1e-3), source_id="beside"),
+        Detection("mug", (0.0, 0.0, 2.0), (0.4, 0.4, 1e-3)),
+    ]
+    store = CropStore(None, CropLimits(margin=0.0))
+    references, refused = put_detections(store, PosedImage(pixels, 5.0, np.eye(4), MATRIX), seen)
+    assert references.keys() == {"red", "blue"}
+    assert store.stamp("red") == 5.0
+    for name, channel in (("red", 0), ("blue", 2)):
+        middle = file_pixels(store.read(references[name])).mean(axis=(0, 1))
+        assert middle[channel] == max(middle) > 180
+    assert len(refused) == 1
+    assert refused[0].startswith("no crop of 'beside': nothing of the box (")
