@@ -14,7 +14,7 @@ from kc_vla.core.untrusted import parsed_json
 from kc_vla.memory.embedding.hub import check_hash, fetch_files, one_line
 from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, in_batches, normalised
 from kc_vla.memory.embedding.minilm import read_tokenizer
-from kc_vla.memory.embedding.session import Network
+from kc_vla.memory.embedding.onnx_encoder import OnnxEncoder
 
 IMAGE_MODEL, TEXT_MODEL = "onnx/vision_model.onnx", "onnx/text_model.onnx"
 """The files of the two encoders, as the exports on the hub call them."""
@@ -154,20 +154,20 @@ def _sides(told: Any) -> tuple[int, int]:
     return sides
 
 
-def _network(path: Path, wanted: set[str], also: set[str]) -> Network:
+def _network(path: Path, wanted: set[str], also: set[str]) -> OnnxEncoder:
     if not path.is_file():
         raise EmbeddingError(f"{path} is missing: export a CLIP model as {IMAGE_MODEL} and {TEXT_MODEL}")
-    network = Network(path)
+    network = OnnxEncoder(path)
     if not wanted <= network.inputs.keys() <= wanted | also:
         raise EmbeddingError(f"{path} takes {', '.join(sorted(network.inputs))}: this is no exported CLIP model")
     return network
 
 
-def _output(network: Network, usual: str) -> str:
+def _output(network: OnnxEncoder, usual: str) -> str:
     return usual if usual in network.outputs else network.outputs[0]
 
 
-def _vectors(found: Vectors, network: Network, count: int) -> Vectors:
+def _vectors(found: Vectors, network: OnnxEncoder, count: int) -> Vectors:
     if found.ndim != 2 or len(found) != count:
         raise EmbeddingError(f"{network.path} gives {found.shape} for {count}: export it with its projection")
     return normalised(found)

@@ -11,7 +11,7 @@ import numpy as np
 from kc_vla.memory.embedding.hub import fetch_files, one_line
 from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, in_batches, normalised
 from kc_vla.memory.embedding.minilm import MOST_TOKENS, read_tokenizer
-from kc_vla.memory.embedding.session import Network
+from kc_vla.memory.embedding.onnx_encoder import OnnxEncoder
 
 _MODELS = ("model.onnx", "onnx/model.onnx")
 _FILES = ("tokenizer.json", "1_Pooling/config.json")
@@ -38,7 +38,7 @@ class OnnxModel:
         self.name = folder.name
         self._first = _takes_first(folder)
         self._tokenizer = read_tokenizer(folder, MOST_TOKENS)
-        self._network = Network(path)
+        self._network = OnnxEncoder(path)
         inputs = self._network.inputs.keys()
         if not {"input_ids", "attention_mask"} <= inputs <= {"input_ids", "attention_mask", "token_type_ids"}:
             raise EmbeddingError(f"{path} takes {', '.join(sorted(inputs))}: this is no exported sentence-transformer")

@@ -12,7 +12,7 @@ from kc_vla.memory.embedding.hub import one_line
 from kc_vla.memory.embedding.interface import EmbeddingError, Vectors
 
 
-class Network:
+class OnnxEncoder:
     """A network of a file, with the names of its inputs and outputs."""
 
     def __init__(self, path: Path) -> None:
