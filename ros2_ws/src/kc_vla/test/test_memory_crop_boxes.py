@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -16,6 +17,7 @@ from kc_vla.media.images import file_pixels
 from kc_vla.memory.images.crop import CropError, PixelBox, cropped, projected_box
 from kc_vla.memory.images.observing import PosedImage, put_detections
 from kc_vla.memory.images.store import CropLimits, CropStore
+from kc_vla.memory.intake import unit_of
 from kc_vla.memory.long_term.detections import Detection
 
 WIDTH, HEIGHT = 64, 48
@@ -140,7 +142,7 @@ def test_each_detection_that_is_in_the_image_gets_a_crop_of_what_is_there() -> N
         Detection("mug", (0.0, 0.0, 2.0), (0.4, 0.4, 1e-3)),
     ]
     store = CropStore(None, CropLimits(margin=0.0))
-    references, refused = put_detections(store, PosedImage(pixels, 5.0, np.eye(4), MATRIX), seen)
+    references, refused = put_detections(store, seen, 5.0, PosedImage(pixels, np.eye(4), MATRIX))
     assert references.keys() == {"red", "blue"}
     assert store.stamp("red") == 5.0
     for name, channel in (("red", 0), ("blue", 2)):
@@ -148,3 +150,21 @@ def test_each_detection_that_is_in_the_image_gets_a_crop_of_what_is_there() -> N
         assert middle[channel] == max(middle) > 180
     assert len(refused) == 1
     assert refused[0].startswith("no crop of 'beside': nothing of the box (")
+
+
+def test_a_crop_that_the_detector_gives_is_taken_before_what_a_camera_shows() -> None:
+    green = cv2.imencode(".png", np.full((20, 30, 3), (0, 200, 0), np.uint8))[1].tobytes()
+    place, size = (0.0, 0.0, 2.0), (0.4, 0.4, 0.1)
+    seen = [
+        Detection("mug", place, size, source_id="given", image=green),
+        Detection("mug", place, size, source_id="shown"),
+        Detection("mug", place, size, source_id="broken", image=b"no image"),
+    ]
+    store, red = CropStore(), np.full((HEIGHT, WIDTH, 3), (200, 0, 0), np.uint8)
+    references, refused = put_detections(store, seen, 5.0, PosedImage(red, np.eye(4), MATRIX))
+    shown = {name: file_pixels(store.read(each)).mean(axis=(0, 1)).argmax() for name, each in references.items()}
+    assert shown == {"given": 1, "shown": 0}
+    assert len(refused) == 1
+    assert "no crop of 'broken'" in refused[0]
+    assert put_detections(CropStore(), seen[1:2], 5.0) == ({}, [])
+    assert unit_of(seen[0], "map", 5_000_000_000, image=references["given"]).image == references["given"]

@@ -1,4 +1,4 @@
-"""The crops of a message of detections: each detection's box in the image that a camera took at that time."""
+"""The crops of a message of detections: those that the detector gives, or their boxes in the image of a camera."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.memory.images.crop import CropError, Pixels, projected_box
+from kc_vla.memory.images.crop import CropError, PixelBox, Pixels, projected_box
 from kc_vla.memory.images.store import CropStore
 from kc_vla.memory.long_term.detections import Detection
 
@@ -20,7 +20,6 @@ class PosedImage:
 
     Attributes:
         pixels: (H, W, 3) uint8, RGB.
-        stamp: s.
         camera: pose (4, 4) of the optical frame in the frame of the detections, m.
         matrix: its intrinsic matrix (3, 3), px.
         model: of the lens distortion, as `camera_info` names it ...
@@ -28,7 +27,6 @@ class PosedImage:
     """
 
     pixels: Pixels
-    stamp: float
     camera: Pose
     matrix: NDArray[np.float64]
     model: str = "plumb_bob"
@@ -36,32 +34,36 @@ class PosedImage:
 
 
 def put_detections(
-    store: CropStore, image: PosedImage, detections: Iterable[Detection]
+    store: CropStore, detections: Iterable[Detection], stamp: float, image: PosedImage | None = None
 ) -> tuple[dict[str, str], list[str]]:
-    """Keep what an image shows of each detection that says which object it is of.
+    """Keep a crop of each detection that says which object it is of.
 
-    What hides an object from the camera is not known here: the box of a hidden one shows what is before it.
+    It is the one that the detector gives, or else what the image of a camera shows. What hides an object from the
+    camera is not known here: the box of a hidden one shows what is before it.
 
     Args:
         store: of the crops.
-        image: taken when the detections were seen.
         detections: with positions in the frame that `image.camera` is in, and sizes along its axes.
+        stamp: of the detections, and of the image, s.
+        image: of a camera at that time; None: crops of the detector alone.
 
     Returns:
         By the detector's id of an object the reference for `Unit.image`, and for each that has none, why.
     """
     references, refused = dict[str, str](), list[str]()
-    height, width = image.pixels.shape[:2]
     for each in detections:
-        if not each.source_id:
-            continue
-        pose = np.eye(4)
-        pose[:3, 3] = each.position
         try:
-            box = projected_box(
-                pose, each.size, image.camera, image.matrix, (width, height), image.model, image.distortion
-            )
-            references[each.source_id] = store.put(each.source_id, image.pixels, box, image.stamp)
+            if each.source_id and each.image:
+                references[each.source_id] = store.put_file(each.source_id, each.image, stamp)
+            elif each.source_id and image is not None:
+                references[each.source_id] = store.put(each.source_id, image.pixels, _box(each, image), stamp)
         except CropError as error:
             refused.append(f"no crop of {each.source_id[:40]!r}: {error}")
     return references, refused
+
+
+def _box(seen: Detection, image: PosedImage) -> PixelBox:
+    pose = np.eye(4)
+    pose[:3, 3] = seen.position
+    height, width = image.pixels.shape[:2]
+    return projected_box(pose, seen.size, image.camera, image.matrix, (width, height), image.model, image.distortion)
