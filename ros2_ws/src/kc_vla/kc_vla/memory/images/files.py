@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from kc_vla.core.files import PART_OF, locks, replacing
+from kc_vla.core.files import PART_OF, locks, write_fresh
 from kc_vla.memory.images.crop import CropError
 
 MARKER = "crops.lock"
@@ -63,7 +63,7 @@ def read_crop(folder: Path, reference: str) -> bytes:
     if read_name(name) is None:
         raise CropError(f"{reference[:80]!r} names no crop: it is the reference of another image")
     try:
-        with open(os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        with open(os.open(f"{folder}/{name}", os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             data = file.read(MOST_FILE_BYTES + 1)
     except FileNotFoundError:
         raise CropError(f"the crop {name} is gone: its unit left, or newer crops needed the room") from None
@@ -174,11 +174,7 @@ class InFolder:
 
     def write(self, name: str, data: bytes) -> None:
         """Keep a crop: at a kill it is there whole, or not at all."""
-        path = self.folder / name
-        if path.is_symlink():
-            path.unlink()  # it would be written outside of the folder
-        with replacing(path, synced=False) as part:
-            part.write_bytes(data)
+        write_fresh(f"{self.folder}/{name}", data)
 
     def read(self, name: str) -> bytes:
         """Return a crop; CropError where it is not there or damaged."""
@@ -187,11 +183,11 @@ class InFolder:
     def remove(self, name: str) -> None:
         """Keep a crop no more."""
         with suppress(FileNotFoundError):
-            (self.folder / name).unlink()
+            os.unlink(f"{self.folder}/{name}")
 
     def reference(self, name: str) -> str:
         """Return what a unit has in `image`: the path of the file."""
-        return str(self.folder / name)
+        return f"{self.folder}/{name}"
 
     def close(self) -> None:
         """Let another process write; the files stay."""
