@@ -282,6 +282,12 @@ def test_what_read_a_state_is_kept_with_it_and_goes_with_it() -> None:
     assert (memory["mug-1"].state, memory["mug-1"].state_source) == (ObjectState.DIRTY, "image: m")
     memory.observe(Unit("Mug", "mug-1", Position(1, 0, 0), 3.0, ObjectState.CLEANED))
     assert (memory["mug-1"].state, memory["mug-1"].state_source) == (ObjectState.CLEANED, "")
+    memory.observe(Unit("Mug", "mug-1", Position(1, 0, 0), 4.0, image="a.jpg"), whole=True)
+    assert (memory["mug-1"].state, memory["mug-1"].image) == (ObjectState.NONE, "a.jpg")
+    memory.observe(Unit("Mug", "mug-1", Position(1, 0, 0), 5.0), whole=True)
+    assert memory["mug-1"].image == "a.jpg"
+    assert not memory["mug-1"].area
+    assert memory.read_state("mug-1", ObjectState.DIRTY, "image: m", 4.5).happened is UnitEvent.REFUSED
     memory.refute("mug-1")
     assert memory.state_seen("mug-1") == float("-inf")
     with pytest.raises(KeyError):

@@ -124,7 +124,7 @@ class ShortTermMemory:
         Args:
             unit: as seen.
             used: the robot did something with it: counts as a use even if it was in view all the time.
-            whole: it says all that there is: what it lacks is so no more, and is not kept.
+            whole: it says all that there is: what it lacks is so no more, and is not kept, but for the image.
         """
         known = self._units.get(unit.object_id)
         if known is None:
@@ -137,7 +137,7 @@ class ShortTermMemory:
         if whole or unit.state is not ObjectState.NONE:
             self._stated[unit.object_id] = unit.stamp
         away = unit.stamp - known.stamp
-        merged = unit if whole else merged_unit(known, unit)
+        merged = merged_unit(known, unit, whole)
         merged = self._recorded(merged, merged.states - known.states, used)
         self._units[unit.object_id] = merged
         if unit.object_type != known.object_type:

@@ -8,8 +8,13 @@ from typing import Any
 from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
 
 
-def merged_unit(known: Unit, unit: Unit) -> Unit:
-    """Return what was seen last, with what only the known unit has; a state keeps what read it."""
+def merged_unit(known: Unit, unit: Unit, whole: bool = False) -> Unit:
+    """Return what was seen last, with what only the known unit has; a state keeps what read it.
+
+    Of a unit that says the whole only the known image is kept: that nobody took another one says nothing.
+    """
+    if whole:
+        return unit if unit.image or not known.image else replace(unit, image=known.image)
     has_state = unit.state is not ObjectState.NONE or known.state is ObjectState.NONE
     has_texts = (unit.area or not known.area) and (unit.image or not known.image)
     if has_state and has_texts and known.attributes.keys() <= unit.attributes.keys():
