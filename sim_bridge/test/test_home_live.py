@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import time
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from browser import browser, chromium
 from fastapi.testclient import TestClient
 
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.memory.images.files import read_crop
+from kc_vla.memory.images.store import CropStore
 from kc_vla.planning.skills import Call
 from kc_vla.web.serving import PageThread, listening
 from kc_vla_sim.household.errors import HouseholdError
@@ -60,6 +67,44 @@ def test_who_may_not_control_is_shown_no_form(token: str) -> None:
             shown.wait_for_function("document.querySelector('#numbers').textContent.includes('it knows')")
             assert shown.is_visible("#instruction") == bool(token)
             assert "Sofa" in shown.text_content("#map")
+    finally:
+        server.close()
+
+
+def crop_row(name: str, image: str, state: str, source: str = "", age: float = 5.0) -> dict[str, Any]:
+    return {"id": name, "type": name.split("_")[0], "state": state, "source": source, "age": age, "image": image}
+
+
+@pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
+def test_crops_are_shown_with_name_state_and_age_where_there_are_any(tmp_path: Path) -> None:
+    board, store = HomeBoard(), CropStore(tmp_path / "crops")
+    board.tell(TRUTH, json.dumps(overview(Household(build_home(1)).world)))
+    seen = np.full((30, 40, 3), (200, 30, 30), np.uint8)
+    names = {each: Path(store.put(each, seen, PixelBox(0, 0, 40, 30), 1.0)).name for each in ("Mug_1", "Apple_1")}
+    read = partial(read_crop, tmp_path / "crops")
+    app = create_app(board, "", list[str]().append, lambda: None, read)
+    server = PageThread(app, listening("127.0.0.1", 0, ""))
+    try:
+        with browser() as found:
+            shown = found.new_page()
+            shown.goto(f"http://localhost:{server.port}")
+            shown.wait_for_function("document.querySelector('#numbers').textContent.includes('it knows')")
+            assert not shown.is_visible("#seen")  # a home without cameras shows nothing
+            rows = [
+                crop_row("Mug_1", names["Mug_1"], "dirty", "image: a-model"),
+                crop_row("Apple_1", names["Apple_1"], "<b>sliced</b>", age=200.0),
+                crop_row("Plate_1", "gone-0123456789abcdef01234567-1.jpg", ""),
+            ]
+            board.show_crops({"at": time.monotonic(), "units": rows})
+            shown.wait_for_function("document.querySelectorAll('#crops li:not([hidden])').length === 2")
+            loaded = "[...document.querySelectorAll('#crops li:not([hidden]) img')].every((i) => i.naturalWidth === 40)"
+            shown.wait_for_function(loaded)
+            mug, apple = (shown.text_content(f"#crops li[title^='{each}']") for each in ("Mug_1", "Apple_1"))
+            assert "Mugdirty (image: a-model)" in str(mug)
+            assert " s ago" in str(mug)
+            assert "Apple<b>sliced</b>3 min ago" in str(apple)
+            board.show_crops({"at": time.monotonic(), "units": []})
+            shown.wait_for_selector("#seen", state="hidden")
     finally:
         server.close()
 

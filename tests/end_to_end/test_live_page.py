@@ -6,12 +6,16 @@ import re
 import time
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 from browser import LAPTOP, PHONE, chromium
 from foxglove_client import client
 from playwright.sync_api import Browser, Page, expect
 from served_live import serving
 from stack import Stack
+
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.memory.images.store import CropStore
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium: apt-get install chromium")
 SOON_MS = 120_000
@@ -131,3 +135,20 @@ def test_what_is_no_longer_true_or_that_nobody_knows_is_not_said(look: Callable[
         live.board.tell("stopped", False)  # somebody has released it: the arm may move
         expect(page.locator("#stopped")).to_be_hidden()
         expect(page.locator("#answer")).to_be_hidden()
+
+
+def test_what_was_seen_is_shown_with_its_crop_and_only_where_there_is_one(look: Callable[[str], Page]) -> None:
+    store = CropStore()
+    seen = np.full((30, 40, 3), (200, 30, 30), np.uint8)
+    image = store.put("mug-1", seen, PixelBox(0, 0, 40, 30), 1.0)
+    row = {"id": "mug-1", "type": "Mug", "state": "dirty", "source": "image: a-model", "age": 4.0, "image": image}
+    with serving(crop=store.read) as live:
+        page = look(f"http://localhost:{live.port}/")
+        live.board.tell("episode", {"id": "one", "task": "mine", "state": "running", "instruction": "do it"})
+        expect(page.locator("#instruction")).to_have_text("do it")
+        expect(page.locator("#seen")).to_be_hidden()
+        live.board.tell("crops", {"at": time.monotonic(), "units": [row]})
+        expect(page.locator("#crops li")).to_contain_text(re.compile(r"Mugdirty \(image: a-model\)\d+ s ago"))
+        page.wait_for_function("document.querySelector('#crops img').naturalWidth === 40")
+        live.board.tell("crops", {"at": time.monotonic(), "units": []})
+        expect(page.locator("#seen")).to_be_hidden()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +25,9 @@ TOKEN = "a token"
 class Live:
     """A page that is served, and what was asked of it."""
 
-    def __init__(self, patience_s: float = 10.0, token: str = TOKEN) -> None:
+    def __init__(
+        self, patience_s: float = 10.0, token: str = TOKEN, crop: Callable[[str], bytes] | None = None
+    ) -> None:
         self.board = LiveBoard()
         self.came: dict[str, Any] = {}
         self.pictures = LiveImages(lambda view: self.came.pop(view, None))
@@ -34,7 +36,7 @@ class Live:
         self.answer: Stopped | None = Stopped(True, True, "stopped")
         views, rate = ("third_person", "wrist"), 50.0
         self.feed = Feed(self.board, self.pictures, views, rate, self._on_watched, patience_s=patience_s)
-        self._page = PageThread(create_app(self.feed, token, self._stop, HERE), listening("127.0.0.1", 0, ""))
+        self._page = PageThread(create_app(self.feed, token, self._stop, HERE, crop), listening("127.0.0.1", 0, ""))
         self.port = self._page.port
 
     def close(self) -> None:

@@ -138,6 +138,7 @@ setup(
         "kc_vla.memory.recall": ["data/*"],
         "kc_vla.memory.references": ["data/*"],
         "kc_vla.reports.run": ["page/*"],
+        "kc_vla.web": ["page/*"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/kc_vla"]),

@@ -12,7 +12,7 @@ from links import LAYOUTS, Layout, lay_out, read_only
 from nightly import tried
 
 from kc_vla.bags.metadata import write_metadata
-from kc_vla.core.files import by_number, copy_whole, keep_as, replacing, resolved, write_whole
+from kc_vla.core.files import by_number, copy_whole, keep_as, replacing, resolved, write_fresh, write_whole
 from kc_vla.media.mp4 import Mp4Writer
 
 
@@ -120,3 +120,17 @@ def test_every_name_has_a_place_in_the_order() -> None:
     ordered = sorted(map(Path, names), key=by_number)
     assert sorted(reversed([*map(Path, names)]), key=by_number) == ordered
     assert [str(path) for path in ordered if str(path).startswith("a")] == ["a02", "a2", "a2.5", "a10"]
+
+
+def test_a_fresh_file_replaces_a_link_and_a_failure_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / "new").symlink_to(tmp_path / "mine")
+    write_fresh(str(tmp_path / "new"), b"new")
+    assert (tmp_path / "new").read_bytes() == b"new"
+    assert not (tmp_path / "new").is_symlink()
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    (tmp_path / "folder").mkdir()
+    for name in ("folder", "missing/new"):
+        with pytest.raises(OSError, match="directory"):
+            write_fresh(str(tmp_path / name), b"new")
+    assert {path.name for path in tmp_path.iterdir()} == {"mine", "new", "folder"}

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from kc_vla.core.rig import load_rig
 from kc_vla.live import messages
 from kc_vla.live.board import COMMANDS, SCORES, ClientState, LiveBoard, health
-from kc_vla.live.images import LiveImages, jpeg
+from kc_vla.live.images import LiveImages
+from kc_vla.media.jpeg import jpeg
 
 RED = np.full((480, 640, 3), (250, 10, 10), np.uint8)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections import deque
 from typing import Any
 
@@ -14,7 +15,7 @@ from kc_vla_sim.household.errors import HouseholdError, told
 
 _MOST_STEPS, _MOST_LETTERS = 400, 4_000_000
 _MOST_STOPS = 5000
-TRUTH, BELIEF = "truth", "belief"
+TRUTH, BELIEF, CROPS = "truth", "belief", "crops"
 
 
 class HomeBoard:
@@ -22,7 +23,7 @@ class HomeBoard:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._told: dict[str, tuple[int, Any]] = {TRUTH: (0, None), BELIEF: (0, None)}
+        self._told: dict[str, tuple[int, Any]] = {TRUTH: (0, None), BELIEF: (0, None), CROPS: (0, None)}
         self._steps: deque[tuple[int, Any]] = deque(maxlen=_MOST_STEPS)
         self._way: deque[str] = deque(maxlen=_MOST_STOPS)
         self._last = 0
@@ -43,6 +44,11 @@ class HomeBoard:
             if what == TRUTH:
                 self._walked(value)
 
+    def show_crops(self, part: dict[str, Any]) -> None:
+        """Set which crops there are now, as `crops_part` gives them."""
+        with self._lock:
+            self._told[CROPS] = self._told[CROPS][0] + 1, part
+
     def step(self, text: str) -> None:
         """Add what the robot said of a step.
 
@@ -57,19 +63,20 @@ class HomeBoard:
             self._last += 1
             self._steps.append((self._last, value))
 
-    def shown(self, truth: int = 0, belief: int = 0, since: int = 0) -> dict[str, Any]:
-        """Return what is new to a page.
+    def shown(self, truth: int = 0, belief: int = 0, since: int = 0, crops: int = 0) -> dict[str, Any]:
+        """Return what is new to a page, and the time now on the server's steady clock, s.
 
         Args:
-            truth, belief: numbers of the ones that it has, 0 for none.
+            truth, belief, crops: numbers of the ones that it has, 0 for none.
             since: number of the last step that it has.
         """
         with self._lock:
-            known = {TRUTH: truth, BELIEF: belief}
+            known = {TRUTH: truth, BELIEF: belief, CROPS: crops}
             new = {what: value for what, (number, value) in self._told.items() if number != known[what]}
             numbers = {what: number for what, (number, _) in self._told.items()}
             steps = [value for number, value in self._steps if number > since or since > self._last]
-            return {"numbers": numbers, **new, "steps": steps, "last": self._last, "way": list(self._way)}
+            told = {"numbers": numbers, **new, "steps": steps, "last": self._last, "way": list(self._way)}
+            return {**told, "now": round(time.monotonic(), 2)}
 
     def _walked(self, truth: dict[str, Any]) -> None:
         """Add the way to where the robot is now, around what stands between."""

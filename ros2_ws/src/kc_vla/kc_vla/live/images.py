@@ -9,29 +9,18 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.media.jpeg import jpeg
+
 Pixels = NDArray[np.uint8]
-_QUALITY = 75
 _NOTHING: tuple[int, bytes, float] = (0, b"", -math.inf)
 """Entry of a view without an image; the first image has number 1."""
 
 
-def jpeg(pixels: Pixels, longest: int) -> bytes:
-    """Return an image, (H, W, 3) RGB, as JPEG with no side of more than `longest` px."""
-    height, width = pixels.shape[:2]
-    share = longest / max(height, width)
-    if share < 1:
-        size = max(1, round(width * share)), max(1, round(height * share))
-        pixels = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-    bgr = cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2BGR)
-    return bytes(cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])[1])
-
-
 def data_url(pixels: Pixels, longest: int) -> str:
-    """Return the same as a text that a page can show."""
+    """Return an image, (H, W, 3) RGB, as a JPEG in a text that a page can show, no side above `longest` px."""
     return "data:image/jpeg;base64," + base64.b64encode(jpeg(pixels, longest)).decode("ascii")
 
 

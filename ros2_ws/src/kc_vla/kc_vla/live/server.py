@@ -16,6 +16,7 @@ from starlette.types import Scope
 
 from kc_vla.live.feed import Feed
 from kc_vla.web.access import allow_control, guarded, of_own_page
+from kc_vla.web.crops import add_crops
 
 _STATIC = Path(__file__).with_name("page")
 _HEADERS = {
@@ -50,7 +51,13 @@ class _Page(StaticFiles):
         return response
 
 
-def create_app(feed: Feed, token: str, stop: Callable[[], Future[Stopped]], hosts: Sequence[str]) -> FastAPI:
+def create_app(
+    feed: Feed,
+    token: str,
+    stop: Callable[[], Future[Stopped]],
+    hosts: Sequence[str],
+    crop: Callable[[str], bytes] | None = None,
+) -> FastAPI:
     """Return the server.
 
     Args:
@@ -58,6 +65,7 @@ def create_app(feed: Feed, token: str, stop: Callable[[], Future[Stopped]], host
         token: that a request for control has to bring; empty: nobody may.
         stop: asks for an emergency stop; called by the server's thread, returns at once.
         hosts: names by which it may be called.
+        crop: returns the JPEG of a crop by its name, see `add_crops`; None: the page shows none.
     """
     app = guarded(FastAPI(title="kc_vla live page", docs_url=None, redoc_url=None, openapi_url=None), hosts)
 
@@ -78,5 +86,6 @@ def create_app(feed: Feed, token: str, stop: Callable[[], Future[Stopped]], host
         answer: Stopped = await asyncio.wrap_future(stop())
         return asdict(answer)
 
+    add_crops(app, crop)
     app.mount("/", _Page(directory=_STATIC, html=True))
     return app

@@ -165,8 +165,10 @@ def detection_of(seen: ObservedThing) -> Detection:
     )
 
 
-def unit_of(seen: Detection, frame: str, stamp_ns: int, area: str = "") -> Unit:
+def unit_of(seen: Detection, frame: str, stamp_ns: int, area: str = "", image: str = "") -> Unit:
     """Return a detection as a unit of the short-term memory, in an area if that is known.
+
+    It has the reference of a crop, if there is one: see `put_detections`.
 
     A state that the paper does not have is an attribute.
 
@@ -188,7 +190,8 @@ def unit_of(seen: Detection, frame: str, stamp_ns: int, area: str = "") -> Unit:
         state,
         area,
         attributes,
-        movable=seen.can_be_moved,
+        image,
+        seen.can_be_moved,
     )
 
 
@@ -211,6 +214,7 @@ def _detection(message: Any, moved: Pose | None) -> Detection:
         _plain(message.state, "state"),
         _attributes(message),
         source_id=_plain(message.object_id, "object_id"),
+        image=bytes(getattr(message, "image", b"")),  # no field of older bags
     )
 
 

@@ -1,7 +1,16 @@
 // Asks the server what is new twice a second and draws it: everything comes in as text, nothing as markup.
+import { drawCrops } from "./crops.js";
 import { draw, wrongly } from "./map.js";
 
-const shown = { truth: null, belief: null, way: [], numbers: { truth: 0, belief: 0 }, last: 0, follows: true };
+const shown = {
+  truth: null,
+  belief: null,
+  crops: null,
+  way: [],
+  numbers: { truth: 0, belief: 0, crops: 0 },
+  last: 0,
+  follows: true,
+};
 const found = (id) => document.getElementById(id);
 const MOST_LINES = 400;
 
@@ -55,13 +64,14 @@ function tellNumbers() {
 
 async function look() {
   try {
-    const asked = new URLSearchParams({ truth: shown.numbers.truth, belief: shown.numbers.belief, since: shown.last });
+    const asked = new URLSearchParams({ ...shown.numbers, since: shown.last });
     const answer = await (await fetch(`api/home?${asked}`)).json();
-    for (const what of ["truth", "belief"]) if (answer[what] !== undefined) shown[what] = answer[what];
+    for (const what of ["truth", "belief", "crops"]) if (answer[what] !== undefined) shown[what] = answer[what];
     const fresh = answer.truth !== undefined || answer.belief !== undefined;
     Object.assign(shown, { way: answer.way, numbers: answer.numbers, last: answer.last });
     found("control").hidden = !answer.control;
     tellSteps(answer.steps);
+    drawCrops(found("seen"), found("crops"), shown.crops, answer.now);
     if (shown.truth && fresh) {
       draw(found("map"), shown);
       tellNumbers();

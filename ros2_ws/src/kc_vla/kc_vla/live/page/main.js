@@ -2,6 +2,7 @@
 import { drawActions } from "./actions.js";
 import { drawArm } from "./arm.js";
 import { tellControl, tellStopped } from "./control.js";
+import { drawCrops } from "./crops.js";
 import { found, say } from "./dom.js";
 import { drawEpisode } from "./episode.js";
 import { drawKeyframes } from "./keyframes.js";
@@ -36,6 +37,7 @@ function take(news) {
 function draw() {
   drawEpisode(shown);
   drawKeyframes(shown);
+  drawCrops(found("seen"), found("crops"), shown.parts.crops, shown.now);
   drawScores(shown);
   drawArm(shown);
   drawActions(shown);

@@ -28,6 +28,14 @@ class Embedder(Protocol):
         ...
 
 
+class ImageEmbedder(Embedder, Protocol):
+    """Gives images vectors, too, in the space of its sentences, as CLIP does."""
+
+    def embed_images(self, images: Sequence[NDArray[np.uint8]]) -> Vectors:
+        """Return vectors (N, D) of length 1 of images (H, W, 3), RGB; EmbeddingError where it cannot."""
+        ...
+
+
 def in_batches(sentences: Sequence[str], embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
     """Return vectors of sentences, at least one, in their order; each is embedded with others of about its length.
 

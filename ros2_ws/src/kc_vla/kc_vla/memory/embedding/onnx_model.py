@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 
+from kc_vla.memory.embedding.hub import fetch_files, one_line
 from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, in_batches, normalised
 from kc_vla.memory.embedding.minilm import MOST_TOKENS, read_tokenizer
+from kc_vla.memory.embedding.onnx_encoder import OnnxEncoder
 
 _MODELS = ("model.onnx", "onnx/model.onnx")
-_NAMED = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})#(?P<hash>[0-9a-f]{64})")
 _FILES = ("tokenizer.json", "1_Pooling/config.json")
 
 
@@ -40,17 +38,10 @@ class OnnxModel:
         self.name = folder.name
         self._first = _takes_first(folder)
         self._tokenizer = read_tokenizer(folder, MOST_TOKENS)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        try:
-            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the library's own have no common root but this
-            raise EmbeddingError(f"{path} cannot be loaded: {_line(error)}") from error
-        self._inputs = {each.name for each in self._session.get_inputs()}
-        if not {"input_ids", "attention_mask"} <= self._inputs <= {"input_ids", "attention_mask", "token_type_ids"}:
-            raise EmbeddingError(
-                f"{path} takes {', '.join(sorted(self._inputs))}: this is no exported sentence-transformer"
-            )
+        self._network = OnnxEncoder(path)
+        inputs = self._network.inputs.keys()
+        if not {"input_ids", "attention_mask"} <= inputs <= {"input_ids", "attention_mask", "token_type_ids"}:
+            raise EmbeddingError(f"{path} takes {', '.join(sorted(inputs))}: this is no exported sentence-transformer")
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
         """Compute the vectors (N, D) of sentences with ONNX Runtime, in batches of about the same length."""
@@ -61,52 +52,18 @@ class OnnxModel:
         ids = np.array([each.ids for each in encodings], np.int64)
         mask = np.array([each.attention_mask for each in encodings], np.int64)
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        try:
-            states = self._session.run(None, {name: given[name] for name in self._inputs})[0]
-        except Exception as error:  # as above
-            raise EmbeddingError(f"the model {self.name} failed: {_line(error)}") from error
+        states = self._network.run(given)
         if states.ndim == 2:  # it averages itself
-            return normalised(np.asarray(states, np.float32))
+            return normalised(states)
         if self._first:
-            return normalised(np.asarray(states[:, 0], np.float32))
+            return normalised(states[:, 0])
         weights = mask[:, :, None].astype(np.float32)
         return normalised((states * weights).sum(axis=1) / weights.sum(axis=1))
 
 
 def fetch(named: str, endpoint: str | None = None) -> Path:
-    """Return the folder of a model of the hub, which is fetched if it is not there yet.
-
-    Args:
-        named: OWNER/NAME@REVISION#HASH: 40 digits of the commit, 64 of the SHA-256 of onnx/model.onnx.
-        endpoint: address of the hub, if not the usual.
-
-    Raises:
-        EmbeddingError: it is named otherwise, cannot be fetched, or is another file than the hash says.
-    """
-    match = _NAMED.fullmatch(named)
-    if match is None:
-        raise EmbeddingError(
-            f"'{named[:200]}' is no model of the hub: name it OWNER/NAME@REVISION#SHA256 of onnx/model.onnx"
-        )
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
-
-    repository, revision = match["repository"], match["revision"]
-    try:
-        model = Path(hf_hub_download(repository, _MODELS[1], revision=revision, endpoint=endpoint))
-        for name in _FILES:
-            hf_hub_download(repository, name, revision=revision, endpoint=endpoint)
-    except LocalEntryNotFoundError as error:
-        raise EmbeddingError(f"{repository}: the hub cannot be reached, and it was not fetched before") from error
-    except (EntryNotFoundError, HfHubHTTPError, OSError, ValueError) as error:
-        raise EmbeddingError(f"{repository} cannot be fetched: {_line(error)}") from error
-    with model.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != match["hash"]:
-        raise EmbeddingError(
-            f"{repository}: onnx/model.onnx has the hash {found}, another than was named: it is not used"
-        )
-    return model.parents[1]
+    """Return the folder of a model of the hub: OWNER/NAME@REVISION#SHA256 of onnx/model.onnx; see `fetch_files`."""
+    return fetch_files(named, _MODELS[1:], _FILES, endpoint)
 
 
 def _takes_first(folder: Path) -> bool:
@@ -117,11 +74,7 @@ def _takes_first(folder: Path) -> bool:
         pooling = json.loads(path.read_text(encoding="utf-8"))
         first, mean = bool(pooling.get("pooling_mode_cls_token")), bool(pooling.get("pooling_mode_mean_tokens"))
     except (ValueError, AttributeError) as error:
-        raise EmbeddingError(f"{path} cannot be read: {_line(error)}") from error
+        raise EmbeddingError(f"{path} cannot be read: {one_line(error)}") from error
     if first == mean:
         raise EmbeddingError(f"{path}: neither the mean of the tokens nor the first: this pooling is not known here")
     return first
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]

@@ -37,6 +37,7 @@ class Detection:
         movable: whether such a thing may be carried elsewhere; None: by its class, see `IMMOVABLE`.
         source_id: what the detector calls this object each time it sees it; empty if it does not know it again.
         embedding: float32 numbers of what it looks like; empty if not given.
+        image: JPEG or PNG of what the detector saw of it, which the scene graph does not keep; empty if not given.
     """
 
     object_type: str
@@ -48,6 +49,7 @@ class Detection:
     movable: bool | None = None
     source_id: str = ""
     embedding: bytes = b""
+    image: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
         check_seen(self.object_type, self.position, self.size, self.state, self.attributes, self.confidence)

@@ -20,12 +20,15 @@ from kc_vla.memory.recall.confidence import ConfidenceCalibration, LogisticCurve
 from kc_vla.memory.recall.described import described
 from kc_vla.memory.recall.index import STATES, UnitIndex
 from kc_vla.memory.recall.instruction import Instruction, understand
+from kc_vla.memory.recall.unit_images import UnitImages
 from kc_vla.memory.recall.words import words
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
 
 MOST_INSTRUCTION, MOST_FOUND = 2000, 100
 """Letters of an instruction, and units of an answer."""
+_IMAGES_AT_ONCE = 16
+"""Images that a question waits for at most; the others are embedded by `prepare`, or at later questions."""
 _RANKED = 10
 """Units that are shown to whoever ranks them again, at most."""
 
@@ -43,6 +46,8 @@ class Weights:
             states are said in words that are embedded, instead.
         attributes: an attribute is as asked for; as much less where it is not.
         excluded: less where it has a state, or is something, that is excluded.
+        image: cosine with its image, less the mean of all images; only where a model of images is configured. It is
+            not chosen on questions: a difference of .05, which is much for CLIP, counts as much as a state.
     """
 
     own: float = 1.0
@@ -52,6 +57,7 @@ class Weights:
     state: float = 0.15
     attributes: float = 0.1
     excluded: float = 1.0
+    image: float = 3.0
 
 
 SIMILARITY = Weights(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -65,6 +71,8 @@ CALIBRATIONS = {
     )
 }
 """By the name of the embedder, for the whole of `Weights`: `kc-vla eval recall` fits and prints them."""
+_WITH_IMAGES = "how sure this is was measured without images"
+_NOT_YET = "some images are not compared yet"
 _UNKNOWN = "how sure this is was measured with another embedding: kc-vla eval recall measures it with this one"
 
 
@@ -87,6 +95,7 @@ class Recall:
         calibration: ConfidenceCalibration | None = None,
         ranker: Ranker | None = None,
         sure: float = 0.9,
+        images: UnitImages | None = None,
     ) -> None:
         """Follow a memory.
 
@@ -98,14 +107,19 @@ class Recall:
                 embedder, the answers say so.
             ranker: asked where an answer is less sure ...
             sure: ... than this.
+            images: of the units, where a model of images is configured; without, words alone are compared.
         """
         self._embedder, self._weights = embedder, weights
         known = calibration or CALIBRATIONS.get(embedder.name)
-        self._notes = () if known else (_UNKNOWN,)
+        self._notes: tuple[str, ...] = () if known else (_UNKNOWN,)
         self._calibration = known or next(iter(CALIBRATIONS.values()))
         self._ranker, self._sure = ranker, sure
         knowledge = weights.known > 0 or weights.known_words > 0
         self._index = UnitIndex(memory, embedder, knowledge, states_in_words=not weights.state)
+        self._images = images
+        if images is not None:
+            images.follow(memory)
+            self._notes += (_WITH_IMAGES,)
 
     def prepare(self, most: int | None = None) -> bool:
         """Embed what is new in the memory, so that the next question need not wait for it; EmbeddingError likewise.
@@ -116,7 +130,8 @@ class Recall:
         Returns:
             Whether nothing is left to be embedded.
         """
-        return self._index.update(most)
+        done = self._index.update(most)
+        return (self._images is None or self._images.update(most)) and done
 
     def ask(
         self, text: str, most: int = 3, filters: Filters = EVERYTHING, most_tokens: int | None = None
@@ -141,6 +156,9 @@ class Recall:
             fitting = "" if most_tokens is None else f" in {most_tokens} tokens"
             raise UnitError(f"{most} units{fitting}: ask for 1 to {MOST_FOUND} units, in 1 token or more")
         self._index.update()
+        notes = self._notes
+        if self._images is not None and not self._images.update(_IMAGES_AT_ONCE):
+            notes += (_NOT_YET,)
         candidates = self._candidates(filters)
         if not candidates.size:
             return RecallAnswer(text, (), 0.0)
@@ -150,7 +168,7 @@ class Recall:
         lead = found[0].score - found[1].score if len(found) > 1 else found[0].score
         how = described(instruction, found[0].unit, self._index.values_asked_for(words(instruction.meaning)))
         confidence = self._calibration.confidence(how, found[0].score, lead)
-        answer = RecallAnswer(text, tuple(found), confidence, notes=self._notes, described=how)
+        answer = RecallAnswer(text, tuple(found), confidence, notes=notes, described=how)
         if self._ranker is not None and answer.confidence < self._sure:
             answer = _ranked(answer, self._ranker)
         return _fitting(replace(answer, found=answer.found[:most]), most_tokens)
@@ -173,6 +191,8 @@ class Recall:
         scores += weights.known_words * index.known_scores(asked)
         scores += weights.attributes * index.agreement(asked)
         scores += self._of_states(instruction)[index.states]
+        if self._images is not None:
+            scores += weights.image * self._images.scores(asked_for, index.units[: index.size])
         for excluded in instruction.not_meant:
             scores[list(index.own_words.having(words(excluded)))] -= weights.excluded
         return scores

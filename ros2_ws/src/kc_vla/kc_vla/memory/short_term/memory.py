@@ -13,6 +13,7 @@ from kc_vla.memory.long_term.relations import told_place
 from kc_vla.memory.replacement.interface import Eviction
 from kc_vla.memory.replacement.policies import ADAPTIVE, open_replacement
 from kc_vla.memory.short_term.handling_record import HandlingRecord
+from kc_vla.memory.short_term.merging import merged_unit
 from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
 
 LEAST_CAPACITY, MOST_CAPACITY = 5, 10_000
@@ -89,6 +90,8 @@ class ShortTermMemory:
         self._replacement = open_replacement(policy, capacity)
         self._record = HandlingRecord()
         self._units: dict[str, Unit] = {}
+        self._stated: dict[str, float] = {}
+        """When the state of an object was seen last, s."""
         self._gone: OrderedDict[str, float] = OrderedDict()
         """When objects were found to be gone, s; of the last ones."""
         self._listeners: list[Listener] = []
@@ -125,7 +128,7 @@ class ShortTermMemory:
         Args:
             unit: as seen.
             used: the robot did something with it: counts as a use even if it was in view all the time.
-            whole: it says all that there is: what it lacks is so no more, and is not kept.
+            whole: it says all that there is: what it lacks is so no more, and is not kept, but for the image.
         """
         known = self._units.get(unit.object_id)
         if known is None:
@@ -135,8 +138,10 @@ class ShortTermMemory:
         if unit.stamp < known.stamp:
             late = known.stamp - unit.stamp
             return UnitChange(UnitEvent.REFUSED, known, f"it was seen {late:.3g} s before what is known of it")
+        if whole or unit.state is not ObjectState.NONE:
+            self._stated[unit.object_id] = unit.stamp
         away = unit.stamp - known.stamp
-        merged = unit if whole else _merged(known, unit)
+        merged = merged_unit(known, unit, whole)
         merged = self._recorded(merged, merged.states - known.states, used)
         self._units[unit.object_id] = merged
         if unit.object_type != known.object_type:
@@ -150,6 +155,37 @@ class ShortTermMemory:
             reason = "it is known, and still in view"
         self._tell(merged.object_id, merged)
         return UnitChange(UnitEvent.MERGED, merged, reason)
+
+    def state_seen(self, object_id: str) -> float:
+        """Return when the state of a unit was seen, s, by a detector or in an image; minus infinity where none was."""
+        return self._stated.get(object_id, -math.inf)
+
+    def read_state(self, object_id: str, state: ObjectState, source: str, stamp: float) -> UnitChange:
+        """Take in the state that an image shows of a unit; a state that was seen at the same time or later stays.
+
+        Args:
+            object_id: of the unit.
+            state: that was read; with `NONE` nothing changes.
+            source: what read it, as `Unit.state_source`.
+            stamp: of the image, s.
+
+        Raises:
+            KeyError: there is no such unit.
+            UnitError: the source is empty or too long.
+        """
+        unit = self._units[object_id]
+        if not source:
+            raise UnitError(f"the state of {object_id[:40]!r} was read by nothing: name the model that read the image")
+        if state is ObjectState.NONE:
+            return UnitChange(UnitEvent.REFUSED, unit, "the image shows none of the states")
+        if stamp <= self.state_seen(object_id):
+            late = self.state_seen(object_id) - stamp
+            return UnitChange(UnitEvent.REFUSED, unit, f"its state was seen {late:.3g} s after the image was taken")
+        stated = replace(unit, state=state, state_source=source)
+        stated = self._units[object_id] = self._recorded(stated, stated.states - unit.states, used=False)
+        self._stated[object_id] = stamp
+        self._tell(object_id, stated)
+        return UnitChange(UnitEvent.MERGED, stated, f"its state was read from an image of {stamp:.2f} s")
 
     def confirm(self, object_id: str) -> UnitChange:
         """Count that a recall of a unit proved right, so that it stays longer; raise KeyError where it is not there."""
@@ -177,7 +213,7 @@ class ShortTermMemory:
             return UnitChange(UnitEvent.DEMOTED, unit, "a recall of it proved wrong")
         self._replacement.remove(key)
         del self._units[object_id]
-        self._record.forget(object_id)
+        self._forget(object_id)
         if stamp is not None:
             self._gone[object_id] = stamp
             if len(self._gone) > self.capacity:
@@ -190,6 +226,7 @@ class ShortTermMemory:
         gone = list(self._units)
         self._units.clear()
         self._gone.clear()
+        self._stated.clear()
         self._record.begin()
         self._replacement = open_replacement(self.policy, self.capacity)
         for object_id in gone:
@@ -220,9 +257,11 @@ class ShortTermMemory:
         if eviction is not None:
             assert isinstance(eviction.key, UnitKey)
             evicted = self._units.pop(eviction.key.object_id)
-            self._record.forget(evicted.object_id)
+            self._forget(evicted.object_id)
             self._tell(evicted.object_id, None)
         self._units[unit.object_id] = unit
+        if unit.state is not ObjectState.NONE:
+            self._stated[unit.object_id] = unit.stamp
         self._gone.pop(unit.object_id, None)
         self._tell(unit.object_id, unit)
         return UnitChange(UnitEvent.ADDED, unit, "it was not known", evicted, eviction)
@@ -240,22 +279,11 @@ class ShortTermMemory:
             return unit
         return replace(unit, used=used_s, effects=record.effects(name))
 
+    def _forget(self, object_id: str) -> None:
+        """Forget what is noted beside a unit that left."""
+        self._record.forget(object_id)
+        self._stated.pop(object_id, None)
+
     def _tell(self, object_id: str, unit: Unit | None) -> None:
         for listener in self._listeners:
             listener(object_id, unit)
-
-
-def _merged(known: Unit, unit: Unit) -> Unit:
-    """Return what was seen last, with what only the known unit has."""
-    has_state = unit.state is not ObjectState.NONE or known.state is ObjectState.NONE
-    has_texts = (unit.area or not known.area) and (unit.image or not known.image)
-    if has_state and has_texts and known.attributes.keys() <= unit.attributes.keys():
-        return unit  # what a detector tells in every frame: nothing is checked twice
-    attributes = {**known.attributes, **unit.attributes}
-    state = unit.state if has_state else known.state
-    try:
-        return replace(
-            unit, state=state, area=unit.area or known.area, image=unit.image or known.image, attributes=attributes
-        )
-    except UnitError:  # too many attributes together: the newer ones
-        return replace(unit, state=state, area=unit.area or known.area, image=unit.image or known.image)

@@ -1,6 +1,6 @@
 """The state of objects from an image, by a vision-language model (KARMA, 3.4 and appendix F), in four steps.
 
-Without a server the state is the one that comes with the detection.
+`StateReader` asks for it while a robot works. Without a server the state is the one that comes with the detection.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def states_from_image(server: Server, image: bytes, task: str, objects: Sequence
         raise UnitError(f"no picture to tell states from: a JPEG or PNG below {MOST_IMAGE_BYTES >> 20} MB is wanted")
     if not objects or max(map(len, objects)) > MOST_LETTERS or len(task) > 10 * MOST_LETTERS:
         raise UnitError("to tell states, name objects of at most 200 letters each and a task of at most 2000")
-    names = {spoken(each): each for each in objects}
+    names = {_bare(each): each for each in objects}
     steps = _STEPS.format(
         task=repr(plain(task)),
         objects=", ".join(map(repr, names)),
@@ -60,15 +60,20 @@ def states_from_image(server: Server, image: bytes, task: str, objects: Sequence
 def _read(said: str, names: Mapping[str, str]) -> dict[str, ObjectState]:
     """Return the states in the lines below the last RESULT.
 
-    Lines of no known object, or of no known state, are left out.
+    Lines of no known object, or of no known state, are left out, and objects of which two lines say different states.
     """
-    found = {}
+    found: dict[str, set[ObjectState]] = {}
     _, result, told = said[-20_000:].rpartition("RESULT")
     for line in told.splitlines() if result else ():
-        name, colon, state = re.sub(r"[*`_\"']", " ", line).strip(" -").partition(":")
-        if colon and (object_type := names.get(spoken(name))) is not None:
+        name, colon, state = line.rpartition(":")
+        if colon and (object_type := names.get(_bare(name))) is not None:
             try:
-                found[object_type] = state_of(state.strip(" ."))
+                found.setdefault(object_type, set()).add(state_of(_bare(state)))
             except UnitError:
                 continue
-    return found
+    return {object_type: states.pop() for object_type, states in found.items() if len(states) == 1}
+
+
+def _bare(text: str) -> str:
+    """Return a name as people write it, without what a model puts around it."""
+    return " ".join(re.sub(r"[*`_\"'.:-]", " ", spoken(text)).split())

@@ -81,6 +81,7 @@ class Unit:
         used: when the robot did something with it last, s; 0 where it never did, as far as the memory knows.
         effects: what the robot did with it and when, s: the states that it came into ("cleaned"), and where it was left
             ("in Box_1").
+        state_source: what read the state from an image, "image: MODEL"; empty for a state of the detector, or for none.
 
     Raises:
         UnitError: a text is missing or too long, or a number is none.
@@ -97,6 +98,7 @@ class Unit:
     movable: bool = True
     used: float = 0.0
     effects: Mapping[str, float] = field(default_factory=dict)
+    state_source: str = ""
 
     def __post_init__(self) -> None:
         if not self.object_type.strip() or not self.object_id.strip():
@@ -110,7 +112,8 @@ class Unit:
             raise UnitError(f"the unit {self.object_id[:40]!r} has a position or stamp that is no number")
         if len(self.attributes) > MOST_ATTRIBUTES:
             raise UnitError(f"the unit {self.object_id[:40]!r} has more than {MOST_ATTRIBUTES} attributes")
-        texts = (self.object_type, self.object_id, frame, self.area, *self.attributes, *self.attributes.values())
+        named = (self.object_type, self.object_id, frame, self.area, self.state_source)
+        texts = (*named, *self.attributes, *self.attributes.values())
         if max(map(len, texts)) > MOST_LETTERS or len(self.image) > 20 * MOST_LETTERS:
             raise UnitError(f"the unit {self.object_id[:40]!r} has a text of more than {MOST_LETTERS} letters: cut it")
         if has_half_letters("".join((*texts, self.image))):
