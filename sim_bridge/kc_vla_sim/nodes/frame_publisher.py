@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
@@ -15,8 +16,11 @@ from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import image_message, time_message
 from kc_vla_msgs.msg import KeyframeScore, ObjectDetections
 from kc_vla_sim.frame import BASE_FRAME, SimulatedFrame
-from kc_vla_sim.nodes.messages import camera_info_of, camera_places_of, detections_of, joints_of, pose_of
+from kc_vla_sim.nodes.messages import add_crops, camera_info_of, camera_places_of, detections_of, joints_of, pose_of
 from kc_vla_sim.protocol import Simulation
+
+_CROP_EVERY = 20
+"""Frames: once a second at 20 Hz, as often as a memory keeps a new crop."""
 
 
 class FramePublisher:
@@ -39,6 +43,14 @@ class FramePublisher:
         self._images = {view: node.advertise(Image, topics.image_topic(view), qos.IMAGE) for view in views}
         self._places = node.advertise(TFMessage, topics.CAMERA_PLACES, qos.STATUS)
         self._infos = {view: node.advertise(CameraInfo, topics.camera_info_topic(view), qos.STATE) for view in views}
+
+    def _seen(self, frame: SimulatedFrame, episode_id: str, stamp: Time) -> ObjectDetections:
+        """Return the objects of a frame, now and then with what the first camera shows of them."""
+        message, camera = detections_of(frame, episode_id, stamp), self._simulator.cameras[0]
+        pixels = next(iter(frame.views.values()))
+        if not frame.index % _CROP_EVERY and pixels.size and camera.parent == BASE_FRAME:
+            add_crops(message, pixels, camera)
+        return message
 
     def show_clock(self, clock_ns: int) -> None:
         """Publish the simulated time."""
@@ -66,7 +78,7 @@ class FramePublisher:
         tool = PoseStamped(pose=pose_of(frame.tool_pose))
         tool.header.stamp, tool.header.frame_id = stamp, BASE_FRAME
         self._tool.publish(tool)
-        self._detections.publish(detections_of(frame, episode_id, stamp))
+        self._detections.publish(self._seen(frame, episode_id, stamp))
         for (view, pixels), model in zip(frame.views.items(), self._simulator.cameras, strict=True):
             info = camera_info_of(model)
             info.header.stamp = stamp

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import Vector3
+from numpy.typing import NDArray
 from sensor_msgs.msg import CameraInfo, JointState
 from tf2_msgs.msg import TFMessage
 
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.core.urdf import Placed
+from kc_vla.media.jpeg import jpeg
+from kc_vla.memory.images.crop import CropError, cropped, projected_box
 from kc_vla.ros.convert import attributes_message, joint_message, pose_message
 from kc_vla.ros.transforms import transforms_message
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus, ObjectDetection, ObjectDetections
 from kc_vla_sim.frame import BASE_FRAME, CameraModel, Pose, SimulatedFrame
 from kc_vla_sim.protocol import Simulation
+
+_CROP_PX, _MARGIN = 128, 0.1
+"""Longest side of a crop, and what of the surroundings is on each side of it, as a share of the box."""
 
 
 def pose_of(pose: Pose) -> PoseMessage:
@@ -71,6 +78,25 @@ def detections_of(frame: SimulatedFrame, episode_id: str, stamp: Time) -> Object
             )
         )
     return message
+
+
+def add_crops(message: ObjectDetections, pixels: NDArray[np.uint8], camera: CameraModel) -> None:
+    """Give each detection what a camera that is fixed to the base shows of it, as JPEG; one out of view stays without.
+
+    Args:
+        message: of detections in the base frame.
+        pixels: (H, W, 3) uint8, RGB, of that moment.
+        camera: that shows them.
+    """
+    place, matrix = pose_matrix(camera.pose.position, camera.pose.quaternion), np.array(camera.k)
+    for each in message.detections:
+        at, turn, size = each.pose.position, each.pose.orientation, each.size
+        pose = pose_matrix((at.x, at.y, at.z), (turn.x, turn.y, turn.z, turn.w))
+        try:
+            box = projected_box(pose, (size.x, size.y, size.z), place, matrix, (camera.width, camera.height))
+            each.image = jpeg(cropped(pixels, box, _MARGIN), _CROP_PX)
+        except CropError:  # it is not in view
+            continue
 
 
 def result_of(frame: SimulatedFrame, status: EpisodeStatus, simulator: Simulation, reason: str) -> EpisodeResult:

@@ -273,6 +273,18 @@ def test_a_budget_that_makes_no_sense_is_refused(a_minute: int, again_s: float) 
         StateReader(ServerSettings(""))
 
 
+def test_a_detector_without_states_takes_none_away_that_an_image_showed() -> None:
+    memory = ShortTermMemory(10)
+    for stamp in (1.0, 2.0):
+        memory.observe(Unit("Mug", "mug-1", Position(0, 0, 0), stamp), whole=True)
+    assert memory.read_state("mug-1", ObjectState.DIRTY, "image: m", 1.5).happened is UnitEvent.MERGED
+    memory.observe(Unit("Mug", "mug-1", Position(1, 0, 0), 3.0), whole=True)
+    assert (memory["mug-1"].state, memory["mug-1"].state_source) == (ObjectState.DIRTY, "image: m")
+    assert memory.read_state("mug-1", ObjectState.CLEANED, "image: m", 2.5).happened is UnitEvent.MERGED
+    memory.observe(Unit("Mug", "mug-1", Position(1, 0, 0), 4.0, ObjectState.FILLED), whole=True)
+    assert (memory["mug-1"].state, memory["mug-1"].state_source) == (ObjectState.FILLED, "")
+
+
 def test_what_read_a_state_is_kept_with_it_and_goes_with_it() -> None:
     memory = ShortTermMemory(10)
     seen = Unit("Mug", "mug-1", Position(0, 0, 0), 1.0)

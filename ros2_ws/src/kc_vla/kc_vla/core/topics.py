@@ -51,6 +51,7 @@ OBSERVE_UNITS = "short_term_memory/observe"
 RECALL_UNITS = "short_term_memory/recall"
 TELL_RECALL = "short_term_memory/feedback"
 MEMORY_STATISTICS = "short_term_memory/stats"
+ATTEND_UNITS = "short_term_memory/attend"
 FORGET_UNITS = "short_term_memory/forget"
 UNITS_SINCE = "short_term_memory/since"
 

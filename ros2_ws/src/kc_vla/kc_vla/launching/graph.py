@@ -135,13 +135,21 @@ def memory_arguments(map_id: str) -> tuple[Argument, ...]:
     )
 
 
+def crops_folder() -> ParameterValue:
+    """Return the folder, beside the file of the long-term memory, for crops of what the short-term memory holds."""
+    return text([LaunchConfiguration("memory_store"), "-crops"])
+
+
 def memories() -> OpaqueFunction:
     """Return the memories, by those arguments and `robot`."""
     return OpaqueFunction(function=_memories)
 
 
 def _memories(context: LaunchContext) -> list[Node]:
-    own = {"long_term_memory": texts(store="memory_store", map_id="map_id")}
+    own = {
+        "long_term_memory": texts(store="memory_store", map_id="map_id"),
+        "short_term_memory": {"crops": crops_folder()},
+    }
     wanted = MEMORIES[LaunchConfiguration("memory").perform(context)]
     return [node(name, {**texts(robot="robot"), **own.get(name, {})}, **AGAIN) for name in wanted]
 

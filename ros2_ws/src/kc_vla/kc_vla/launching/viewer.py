@@ -8,7 +8,7 @@ from launch_ros.actions import Node
 
 from kc_vla.core.ports import FOXGLOVE, LIVE_PAGE
 from kc_vla.launching.arguments import Argument
-from kc_vla.launching.graph import AGAIN, node, text, texts
+from kc_vla.launching.graph import AGAIN, crops_folder, node, text, texts
 from kc_vla.launching.kinds import PORT, HostAddress, Switch
 
 
@@ -64,7 +64,7 @@ def viewers(arm: str = "") -> list[Node]:
     return [
         node(
             "viewer",
-            {**own, **texts(host="viewer_host", rig="robot")},
+            {**own, "crops": crops_folder(), **texts(host="viewer_host", robot="robot")},
             condition=IfCondition(argument("viewer")),
             **AGAIN,
         ),

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
 from kc_vla.memory.change_log import ChangeLog
 from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.images.observing import put_detections
+from kc_vla.memory.images.store import CropStore
 from kc_vla.memory.intake import Taken, unit_of
 from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer
 from kc_vla.memory.recall.recall import Ranker, Recall
+from kc_vla.memory.recall.unit_images import UnitImages
 from kc_vla.memory.short_term.memory import ShortTermMemory, UnitChange, UnitEvent
+from kc_vla.memory.short_term.state_reader import StateQuestion, StateReader, StateReading
 from kc_vla.memory.short_term.unit import Unit, UnitError, plain
 
 _AT_ONCE = 4
@@ -60,6 +64,20 @@ class Recalled(NamedTuple):
     standings: list[Standing]
 
 
+class MemorySight(NamedTuple):
+    """What a short-term memory does with images of what it remembers.
+
+    Attributes:
+        crops: keeps one of each unit; None: no image is kept.
+        reader: reads states from them; None where no model is configured.
+        images: compares them with an instruction; None where no model is configured.
+    """
+
+    crops: CropStore | None = None
+    reader: StateReader | None = None
+    images: UnitImages | None = None
+
+
 class UnitChanges(NamedTuple):
     """What changed since a revision; see `ChangesSince`."""
 
@@ -77,6 +95,7 @@ class LiveUnits:
         memory: ShortTermMemory,
         embedder: Embedder,
         ranker: Ranker | None = None,
+        sight: MemorySight | None = None,
     ) -> None:
         """Put a short-term memory into use.
 
@@ -84,10 +103,14 @@ class LiveUnits:
             memory: that is put into use.
             embedder: makes vectors of sentences.
             ranker: looks over what is not sure.
+            sight: what it does with images of what it remembers; None: nothing.
         """
+        self.sight = sight or MemorySight()
+        if self.sight.crops is not None:
+            self.sight.crops.follow(memory)
         self.memory, self.embedding = memory, embedder.name
         self.tally: Counter[str] = Counter()
-        self._recall = Recall(memory, embedder, ranker=ranker)
+        self._recall = Recall(memory, embedder, ranker=ranker, images=self.sight.images)
         self._log: ChangeLog | None = None
         self._now_ns = 0
 
@@ -101,12 +124,33 @@ class LiveUnits:
             self.memory.refresh()
         self._now_ns = now_ns
         units, refused = [], list(taken.refused)
+        images = self._crops(taken, refused)
         for each in taken.detections:
             try:
-                units.append(unit_of(each, frame, taken.stamp_ns))
+                units.append(unit_of(each, frame, taken.stamp_ns, image=images.get(each.source_id, "")))
             except UnitError as error:
                 refused.append(str(error))
-        return DetectionIntake(self.observe(units), refused)
+        intake = DetectionIntake(self.observe(units), refused)
+        for name in images:
+            if name not in self.memory and self.sight.crops is not None:
+                self.sight.crops.forget(name)
+        return intake
+
+    def attend(self, task: str, object_ids: Sequence[str]) -> None:
+        """Take the objects that an instruction is about for those whose states are read from images."""
+        if self.sight.reader is not None:
+            self.sight.reader.begin(task, object_ids)
+
+    def next_question(self) -> StateQuestion | None:
+        """Return what a model is to be asked now of an image of an object that is attended to; None for nothing."""
+        if self.sight.reader is None or self.sight.crops is None:
+            return None
+        return self.sight.reader.next(self.memory, self.sight.crops)
+
+    def take_reading(self, reading: StateReading) -> list[News]:
+        """Take in what a model has read from an image."""
+        change = None if self.sight.reader is None else self.sight.reader.take_in(self.memory, reading)
+        return [] if change is None else list(self._news(change))
 
     def units(self) -> Iterable[Unit]:
         """Return all units."""
@@ -197,6 +241,14 @@ class LiveUnits:
     def prepare(self) -> bool:
         """Embed some of what is new; return whether that was all. EmbeddingError where it cannot be."""
         return self._recall.prepare(_AT_ONCE)
+
+    def _crops(self, taken: Taken, refused: list[str]) -> Mapping[str, str]:
+        """Keep the crops that a detector gives; return the reference of each by the detector's id of its object."""
+        if self.sight.crops is None:
+            return {}
+        references, why = put_detections(self.sight.crops, taken.detections, taken.stamp_ns / 1e9)
+        refused += why
+        return references
 
     def _standing(self, unit: Unit) -> Standing:
         """Return where a unit stands: nowhere, if it had to leave meanwhile."""

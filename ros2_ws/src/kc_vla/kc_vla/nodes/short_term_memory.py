@@ -19,9 +19,11 @@ from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY, Short
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.convert import time_message
-from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
+from kc_vla.ros.detections import DetectionFeed, Job, taken_from
+from kc_vla.ros.memory_sight import SightParameters
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.state_questions import StateQuestions
 from kc_vla.ros.units import (
     change_message,
     filters_from,
@@ -32,7 +34,15 @@ from kc_vla.ros.units import (
 )
 from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import MemoryChanges, MemoryUnits, ObjectDetections
-from kc_vla_msgs.srv import ForgetUnits, MemoryStatistics, ObserveUnits, RecallUnits, TellRecall, UnitsSince
+from kc_vla_msgs.srv import (
+    AttendUnits,
+    ForgetUnits,
+    MemoryStatistics,
+    ObserveUnits,
+    RecallUnits,
+    TellRecall,
+    UnitsSince,
+)
 
 _WAITING = 100
 """Messages, and questions, that wait at most."""
@@ -43,7 +53,7 @@ _COUNTED = ("added", "merged", "refused", "evicted", "confirmed", "demoted", "re
 
 
 @dataclass(frozen=True)
-class ShortTermParameters(DetectionParameters):
+class ShortTermParameters(SightParameters):
     """Parameters of the node."""
 
     capacity: int = parameter(100, "units that fit", low=LEAST_CAPACITY, high=MOST_CAPACITY)
@@ -52,7 +62,7 @@ class ShortTermParameters(DetectionParameters):
     embedding: str = parameter(
         OFFLINE, "makes vectors of sentences: offline, a folder with an ONNX model, or hub:OWNER/NAME@REVISION#SHA256"
     )
-    server: str = parameter("", "address of an OpenAI-compatible API; empty: OpenAI's own, for the two that follow")
+    server: str = parameter("", "address of an OpenAI-compatible API for the models named here; empty: OpenAI's own")
     served_embedding: str = parameter("", "a model of that server that makes the vectors instead")
     ranker: str = parameter("", "a language model of that server that looks over answers that are not sure")
     server_timeout: float = parameter(10.0, "s for one answer of the server", low=0.1, high=600.0)
@@ -82,6 +92,9 @@ class ShortTermMemoryNode(StackNode):
         self._trouble, self._prepare_at = "", 0.0
         self._units = self.advertise(MemoryUnits, topics.SHORT_TERM_UNITS, qos.STATUS)
         self._changes = self.advertise(MemoryChanges, topics.SHORT_TERM_CHANGES, qos.EVENT)
+        self._reading: StateQuestions | None = None
+        if (reader := self._live.sight.reader) is not None:
+            self._reading = StateQuestions(self, self._live, reader, self._work, self._on_read)
         if values.detections:
             DetectionFeed(self, self._work, self._job_of, self._on_heard, _WAITING)
         serve(self, self._work, self._offers())
@@ -90,12 +103,22 @@ class ShortTermMemoryNode(StackNode):
     def stop(self) -> None:
         """Leave what is being worked out to itself."""
         self._work.close()
+        if self._reading is not None:
+            self._reading.close()
+        if self._live.sight.crops is not None:
+            self._live.sight.crops.close()
 
     def details(self) -> dict[str, object]:
         """Return how full the memory is, and what has gone through it."""
         if not self.works:
             return {}
-        return {"units": len(self._live.memory), "embedding": self._live.embedding, **self._live.tally}
+        told = {"units": len(self._live.memory), "embedding": self._live.embedding, **self._live.tally}
+        crops, reader = self._live.sight.crops, self._live.sight.reader
+        if crops is not None:
+            told |= {"crops": len(crops), "crop_bytes": crops.size, "crop_problem": crops.problem or "none"}
+        if reader is not None:
+            told |= {"states_from": reader.source, **{f"states_{name}": count for name, count in reader.tally.items()}}
+        return told
 
     # -- what is seen -------------------------------------------------------------------------------------------
 
@@ -112,6 +135,11 @@ class ShortTermMemoryNode(StackNode):
             return
         self.problem(self._trouble or (heard.refused[0] if heard.refused else ""))
         self._publish_changes(heard.news, episode_id)
+
+    def _on_read(self, news: Sequence[News], problem: str) -> None:
+        self._trouble = problem
+        self.problem(problem)
+        self._publish_changes(news)
 
     def _publish_changes(self, news: Sequence[News], episode_id: str = "") -> None:
         self._changed = self._changed or bool(news)
@@ -160,6 +188,7 @@ class ShortTermMemoryNode(StackNode):
             (ObserveUnits, topics.OBSERVE_UNITS, self._observe, self._observed),
             (RecallUnits, topics.RECALL_UNITS, self._recall, recall_response),
             (TellRecall, topics.TELL_RECALL, self._tell, self._told),
+            (AttendUnits, topics.ATTEND_UNITS, lambda asked: self._live.attend(asked.task, asked.ids), self._attended),
             (ForgetUnits, topics.FORGET_UNITS, lambda asked: self._live.forget(), self._forgotten),
             (UnitsSince, topics.UNITS_SINCE, lambda asked: self._live.since(asked.revision), since_response),
             (MemoryStatistics, topics.MEMORY_STATISTICS, lambda asked: self._all_units(), self._counted),
@@ -185,6 +214,9 @@ class ShortTermMemoryNode(StackNode):
         response.change = change_message(news)
         self._publish_changes([news])
 
+    def _attended(self, response: AttendUnits.Response, nothing: None) -> None:
+        response.reads = self._live.sight.reader is not None
+
     def _forgotten(self, response: ForgetUnits.Response, nothing: None) -> None:
         self._changed = True
 
@@ -204,7 +236,8 @@ def _opened(values: ShortTermParameters) -> LiveUnits:
     embedder = open_embedder(values.embedding, served)
     ranker = Server(ServerSettings(values.ranker, values.server, timeout)) if values.ranker else None
     memory = ShortTermMemory(values.capacity, values.policy, values.absence)
-    return LiveUnits(memory, embedder, LanguageRanker(ranker) if ranker else None)
+    sight = values.sight(values.server, timeout)
+    return LiveUnits(memory, embedder, LanguageRanker(ranker) if ranker else None, sight)
 
 
 def main() -> None:

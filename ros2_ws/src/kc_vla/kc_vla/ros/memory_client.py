@@ -24,6 +24,7 @@ from kc_vla.ros.service_caller import ServiceCaller, ServiceError
 from kc_vla.ros.skills import seen_message
 from kc_vla.ros.units import answer_from, recall_request, unit_from, unit_message
 from kc_vla_msgs.srv import (
+    AttendUnits,
     DescribeScene,
     EnterMap,
     ForgetUnits,
@@ -70,6 +71,7 @@ class ServedUnits:
         self._observe = node.call(ObserveUnits, topics.OBSERVE_UNITS)
         self._recall = node.call(RecallUnits, topics.RECALL_UNITS)
         self._tell = node.call(TellRecall, topics.TELL_RECALL)
+        self._attend = node.call(AttendUnits, topics.ATTEND_UNITS)
         self._forget = node.call(ForgetUnits, topics.FORGET_UNITS)
         self._since = node.call(UnitsSince, topics.UNITS_SINCE)
         self._copy, self._units = _Copy(), dict[str, Unit]()
@@ -109,6 +111,10 @@ class ServedUnits:
         """Forget all."""
         self._copy.outdate()
         self._caller.ask(self._forget, ForgetUnits.Request())
+
+    def attend(self, task: str, object_ids: Sequence[str]) -> None:
+        """Take these for what an instruction is about; see `StateReader.begin`."""
+        self._caller.ask(self._attend, AttendUnits.Request(task=task, ids=list(object_ids)))
 
     def _held(self) -> Mapping[str, Unit]:
         if self._copy.is_fresh():

@@ -40,6 +40,7 @@ def unit_message(standing: Standing) -> MemoryUnit:
         attributes=attributes_message(unit.attributes),
         image=unit.image,
         movable=unit.movable,
+        state_source=unit.state_source,
         used=unit.used,
         effects=list(unit.effects),
         effect_times=list(unit.effects.values()),
@@ -153,6 +154,7 @@ def unit_from(message: MemoryUnit) -> Unit:
         message.movable,
         message.used,
         dict(zip(message.effects, message.effect_times, strict=True)),
+        message.state_source,
     )
 
 

@@ -51,6 +51,10 @@ class UnitMemory(Protocol):
         """Forget all."""
         ...
 
+    def attend(self, task: str, object_ids: Sequence[str]) -> None:
+        """Take these for what an instruction is about; see `StateReader.begin`."""
+        ...
+
 
 class ShortTermPart:
     """The short-term memory as a `MemoryPart` of what a robot remembers.
@@ -118,10 +122,15 @@ class ShortTermPart:
         return fitting((self._known(each.unit) for each in answer.found), reference, named, loose)
 
     def describe(self, instruction: str, most_tokens: int) -> str:
-        """Return the units that are recalled for an instruction, as text within the tokens."""
+        """Return the units that are recalled for an instruction, as text within the tokens.
+
+        They are what the memory attends to from now on: states are read from images of them, where a model is there.
+        """
         if not instruction.strip():
             return ""
-        return self._memory.answer(instruction[:MOST_INSTRUCTION], _RECALLED, most_tokens=most_tokens).text()
+        answer = self._memory.answer(instruction[:MOST_INSTRUCTION], _RECALLED, most_tokens=most_tokens)
+        self._memory.attend(instruction, [each.unit.object_id for each in answer.found])
+        return answer.text()
 
     def _known(self, unit: Unit) -> KnownThing:
         relation, container = told_place(unit.attributes) or ("", "")

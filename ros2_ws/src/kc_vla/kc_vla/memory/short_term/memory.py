@@ -128,7 +128,8 @@ class ShortTermMemory:
         Args:
             unit: as seen.
             used: the robot did something with it: counts as a use even if it was in view all the time.
-            whole: it says all that there is: what it lacks is so no more, and is not kept, but for the image.
+            whole: it says all that there is: what it lacks is so no more, and is not kept, but for the image
+                and a state that was read from one.
         """
         known = self._units.get(unit.object_id)
         if known is None:
@@ -138,7 +139,8 @@ class ShortTermMemory:
         if unit.stamp < known.stamp:
             late = known.stamp - unit.stamp
             return UnitChange(UnitEvent.REFUSED, known, f"it was seen {late:.3g} s before what is known of it")
-        if whole or unit.state is not ObjectState.NONE:
+        tells_states = unit.object_id in self._stated and not known.state_source
+        if unit.state is not ObjectState.NONE or (whole and tells_states):
             self._stated[unit.object_id] = unit.stamp
         away = unit.stamp - known.stamp
         merged = merged_unit(known, unit, whole)

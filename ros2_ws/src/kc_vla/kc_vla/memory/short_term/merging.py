@@ -11,10 +11,15 @@ from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
 def merged_unit(known: Unit, unit: Unit, whole: bool = False) -> Unit:
     """Return what was seen last, with what only the known unit has; a state keeps what read it.
 
-    Of a unit that says the whole only the known image is kept: that nobody took another one says nothing.
+    Of a unit that says the whole only what images give is kept, the known image and a state that was read from one:
+    that a detector says nothing of them says nothing.
     """
     if whole:
-        return unit if unit.image or not known.image else replace(unit, image=known.image)
+        read = known.state_source and unit.state is ObjectState.NONE
+        if (unit.image or not known.image) and not read:
+            return unit
+        said = known if read else unit
+        return replace(unit, image=unit.image or known.image, state=said.state, state_source=said.state_source)
     has_state = unit.state is not ObjectState.NONE or known.state is ObjectState.NONE
     has_texts = (unit.area or not known.area) and (unit.image or not known.image)
     if has_state and has_texts and known.attributes.keys() <= unit.attributes.keys():
