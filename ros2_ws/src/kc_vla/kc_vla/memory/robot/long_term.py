@@ -199,6 +199,7 @@ class LongTermPart:
             thing.confidence,
             movable=thing.movable,
             source=self.name,
+            size=thing.size,
         )
 
 
