@@ -144,6 +144,7 @@ def make_scene(seed: int) -> SearchScene:
         for number, (colour, state) in enumerate(_paired(colours, states, chance))
         if not number or chance.random() > _LEFT_OUT
     ]
+    chance.shuffle(wanted)
     chance.shuffle(slots)
     counts: dict[str, int] = {}
     for (kind, colour, state), (holder, relation, place, area) in zip(wanted, slots, strict=False):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.words import COLOURS, stem
+from kc_vla.memory.recall.words import words as meaningful
 from kc_vla.memory.references.names import FURTHER
 from kc_vla.memory.references.purposes import Purpose, purpose_of
 from kc_vla.memory.short_term.unit import ObjectState, plain, spoken
@@ -41,6 +42,10 @@ COLD = "cold"
 _NO_MORE = frozenset({"that", "which", "is", "are", "and", "else", "not", "the", "a"})
 
 
+_LEFT_OVER = re.compile(r"(?:[ ,]+(?:that|which|but|and|has|have|had|is|are|was|were|been))*[ ,]*$")
+"""What introduced a negation, after it was taken away: "an apple that has"."""
+
+
 @dataclass(frozen=True)
 class Reference:
     """A reference, taken apart.
@@ -61,6 +66,7 @@ class Reference:
         carried: it is to be taken into the hand: no furniture.
         purpose: what it is wanted for, of those of which it is known which things serve; None otherwise.
         unknown: it has no name and is told by more than states and colors: "something sharp".
+        not_meant: what it should not be, each in words without endings: ("red",) of "not the red one".
     """
 
     text: str
@@ -77,6 +83,7 @@ class Reference:
     carried: bool = False
     purpose: Purpose | None = None
     unknown: bool = False
+    not_meant: tuple[tuple[str, ...], ...] = ()
 
     @property
     def pronoun(self) -> bool:
@@ -99,6 +106,7 @@ def read(text: str) -> Reference:
     text = plain(text[:MOST_LETTERS])
     lower = spoken(text) if " " not in text else text.lower()
     understood = understand(f"the {lower}" if not lower.startswith("the ") else lower)
+    lower = _without_negation(lower, understood)
     if (thing := _ANY.match(lower)) is not None and lower not in PRONOUNS:
         return _nameless(text, lower, understood, indefinite=thing.group(1) is not None)
     rest, further = lower, 0
@@ -144,7 +152,21 @@ def read(text: str) -> Reference:
         _ARTICLES.sub("", _INDEFINITE.sub("", place)),
         called=tuple(called),
         purpose=purpose_of(found[0]) if len(found) == 1 else None,
+        not_meant=_not_meant(understood),
     )
+
+
+def _without_negation(lower: str, understood: Instruction) -> str:
+    """Return a text without what it says that is not meant: "a mug" for "a mug, but not the red one"."""
+    if not understood.negated:
+        return lower
+    meaning = understood.meaning if lower.startswith("the ") else understood.meaning.removeprefix("the ")
+    return _LEFT_OVER.sub("", meaning).lstrip(" ,") or lower
+
+
+def _not_meant(understood: Instruction) -> tuple[tuple[str, ...], ...]:
+    """Return what is not meant, each in words; what says nothing is left out."""
+    return tuple(said for each in understood.not_meant if (said := meaningful(each)))
 
 
 def _is_name(words: Sequence[str], at: int) -> bool:
@@ -192,4 +214,5 @@ def _nameless(text: str, lower: str, understood: Instruction, indefinite: bool) 
         called=colours,
         purpose=None if done else purpose_of(lower),
         unknown=bool(more),
+        not_meant=_not_meant(understood),
     )

@@ -72,6 +72,11 @@ class Viewpoint:
             raise GraphError("a viewpoint whose position or direction is no number: give x, y, z of both, in m")
 
 
+def looking(position: Vector, yaw: float) -> Viewpoint:
+    """Return the viewpoint of one who looks ahead, e.g. of a robot: yaw in rad, 0 along x, growing to the left."""
+    return Viewpoint(position, (math.cos(yaw), math.sin(yaw), 0.0))
+
+
 @dataclass(frozen=True)
 class _Point:
     """A place without an extent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from kc_vla.memory.references.names import IT
 from kc_vla.memory.references.spatial import DIRECTIONAL, Spatial
 from kc_vla.memory.short_term.unit import plain
 
@@ -62,6 +63,11 @@ _POSSESSED = re.compile(rf"^(?P<name>.+?){_LINK} (?:on|to|at) (?P<other>.+?)'s? 
 _ARTICLES = re.compile(r"^(?:(?:the|a|an|my|our|your|some|any) )+")
 _COUNTED = re.compile(r"^(?:two|both|three|four|2|3|4) (?:of )?(?:the )?")
 _NOT = re.compile(r"\b(?:not|isn't|aren't|nothing|nor|never|except|other than|rather than)\b[^,]*$")
+_NO_RELATION = re.compile(
+    r"\b(?:to|can|could|may|might) (?!find\b|see\b)(?:(?:i|you|we) (?!find\b|see\b))?\w+(?: up| down)?$"
+    r"|\b(?:you|i|we) (?!see\b|find\b|have\b|know\b|can\b|could\b)\w+"
+)
+"""A purpose or a deed, which has no relation ("something to sit on in summer", "the cup you put on the table")."""
 _END = " ?.!"
 
 
@@ -141,7 +147,7 @@ def _split(text: str, table: tuple[tuple[Spatial, str], ...]) -> _Found | None:
     best: tuple[int, int, _Found] | None = None
     for relation, pattern in table:
         match = re.search(rf"^(?P<thing>.*?){_LINK}(?:^| ){_JUST}(?:{pattern}) (?P<others>.+)$", text)
-        if match is None or _NOT.search(match["thing"]):
+        if match is None or match["others"] in IT or any(each.search(match["thing"]) for each in (_NOT, _NO_RELATION)):
             continue
         at = (len(match["thing"]), match.start("others") * -1)
         if best is None or at < best[:2]:
