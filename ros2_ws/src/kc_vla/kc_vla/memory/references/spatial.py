@@ -15,6 +15,7 @@ from itertools import combinations
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.nodes import Vector
 from kc_vla.memory.long_term.relations import NEXT_TO_M, Boxed, gap_m
+from kc_vla.memory.references.closeness import around, with_nearest
 from kc_vla.memory.references.holders import Holders
 from kc_vla.memory.things import KnownThing
 
@@ -49,6 +50,9 @@ _ENCLOSED_M, _HOLDER_M, _ASIDE = 1.0, 1.0, 0.2
 neighbor; weight of an offset across the direction."""
 _MIDDLE, _CORRIDOR = 0.1, 0.3
 """Ends of the line between two things that are not between them; half width of the way, as a share of its length."""
+
+_MOST_OTHERS, _MOST_PAIRS = 300, 100
+"""Others from which pairs are made, and the pairs, the nearest to one another first, that something may be between."""
 
 _Measure = Callable[[KnownThing], float | None]
 """How far a thing is from ideal for a relation, m; None where it does not stand in it."""
@@ -104,26 +108,35 @@ def related(
         GraphError: the relation needs a viewpoint, or others, that are not given.
     """
     given = {each.object_id for each in others}
+    chosen = [each for each in things if each.object_id not in given]
     holders = Holders((*things, *others))
-    measure = _measure(relation, others, viewpoint, holders)
-    measured = [(measure(each), each) for each in things if each.object_id not in given]
-    found = [(far, each) for far, each in measured if far is not None]
-    return [each for _, each in sorted(found, key=lambda pair: (pair[0], -pair[1].confidence, pair[1].object_id))]
-
-
-def _measure(
-    relation: Spatial, others: Sequence[KnownThing], viewpoint: Viewpoint | None, holders: Holders
-) -> _Measure:
     if relation in DIRECTIONAL and viewpoint is None:
         raise GraphError(
             f"{relation.value!r} depends on where one looks from: name a viewpoint, "
             'for example "seen from the door" or --from ID'
         )
-    if not others and relation in (*DIRECTIONAL, Spatial.NEAREST, Spatial.FARTHEST):
-        return _from_viewpoint(relation, viewpoint)
     if relation is Spatial.BETWEEN:
-        return _between(_pairs(others), holders)
-    pairwise: dict[Spatial, Callable[[KnownThing, KnownThing], float | None]] = {
+        measured = _between(chosen, _pairs(others), holders)
+    elif others:
+        measured = _compared(chosen, relation, others, viewpoint, holders)
+    elif relation in (*DIRECTIONAL, Spatial.NEAREST, Spatial.FARTHEST):
+        measure = _from_viewpoint(relation, viewpoint)
+        measured = [(measure(each), each) for each in chosen]
+    else:
+        measured = []
+    found = [(far, each) for far, each in measured if far is not None]
+    return [each for _, each in sorted(found, key=lambda pair: (pair[0], -pair[1].confidence, pair[1].object_id))]
+
+
+def _compared(
+    things: Sequence[KnownThing],
+    relation: Spatial,
+    others: Sequence[KnownThing],
+    viewpoint: Viewpoint | None,
+    holders: Holders,
+) -> list[tuple[float | None, KnownThing]]:
+    """Return how far each thing is from ideal for a relation to one of the others."""
+    compare: dict[Spatial, Callable[[KnownThing, KnownThing], float | None]] = {
         Spatial.NEXT_TO: lambda one, other: _next_to(one, other, holders),
         Spatial.ON: lambda one, other: _held(one, other, "on", holders),
         Spatial.IN: lambda one, other: _held(one, other, "in", holders),
@@ -133,13 +146,13 @@ def _measure(
         Spatial.FARTHEST: lambda one, other: -gap_m(one, other),
     }
     if viewpoint is not None:
-        pairwise |= {each: _beside(each, viewpoint, holders) for each in DIRECTIONAL}
-    compare, best = pairwise[relation], max if relation is Spatial.FARTHEST else min
-
-    def measure(thing: KnownThing) -> float | None:
-        return best((far for other in others if (far := compare(thing, other)) is not None), default=None)
-
-    return measure
+        compare |= {each: _beside(each, viewpoint, holders) for each in DIRECTIONAL}
+    reach = math.inf if relation in (Spatial.NEAREST, Spatial.FARTHEST) else REACH_M
+    best = max if relation is Spatial.FARTHEST else min
+    return [
+        (best((far for other in near if (far := compare[relation](each, other)) is not None), default=None), each)
+        for each, near in with_nearest(things, others, reach)
+    ]
 
 
 def _from_viewpoint(relation: Spatial, viewpoint: Viewpoint | None) -> _Measure:
@@ -165,10 +178,8 @@ def _beside(
     def compare(thing: KnownThing, other: KnownThing) -> float | None:
         x, y, z = (there - here for here, there in zip(viewpoint.position, other.position, strict=True))
         ahead = _unit(viewpoint.direction) or _unit((x, y, z))
-        if ahead is None or holders.holds(thing, other):
-            return None
-        far = _along(thing, other, _axis(relation, ahead))
-        return None if far is None else far + _shut(thing, other, holders)
+        far = None if ahead is None else _along(thing, other, _axis(relation, ahead))
+        return None if far is None or holders.holds(thing, other) else far + _shut(thing, other, holders)
 
     return compare
 
@@ -176,13 +187,9 @@ def _beside(
 def _axis(relation: Spatial, ahead: tuple[float, float]) -> tuple[float, float]:
     """Return the direction in which a thing in that relation is, as seen by one who looks ahead."""
     x, y = ahead
-    axes = {
-        Spatial.LEFT_OF: (-y, x),
-        Spatial.RIGHT_OF: (y, -x),
-        Spatial.IN_FRONT_OF: (-x, -y),
-        Spatial.BEHIND: (x, y),
-    }
-    return axes[relation]
+    if relation in (Spatial.LEFT_OF, Spatial.RIGHT_OF):
+        return (-y, x) if relation is Spatial.LEFT_OF else (y, -x)
+    return (x, y) if relation is Spatial.BEHIND else (-x, -y)
 
 
 def _along(thing: Boxed, other: Boxed, axis: tuple[float, float]) -> float | None:
@@ -233,33 +240,40 @@ def _below(thing: Boxed, other: Boxed) -> float | None:
 
 def _pairs(others: Sequence[KnownThing]) -> list[tuple[KnownThing, KnownThing]]:
     """Return the pairs that something can be between: of two types, if there are."""
-    pairs = list(combinations(others, 2))
+    pairs = list(combinations(others[:_MOST_OTHERS], 2))
     if not pairs:
         raise GraphError("between what? name two things, or several of one kind")
     mixed = [(one, other) for one, other in pairs if one.object_type != other.object_type]
-    return mixed or pairs
+    return sorted(mixed or pairs, key=lambda pair: math.dist(pair[0].position, pair[1].position))[:_MOST_PAIRS]
 
 
-def _between(pairs: Sequence[tuple[KnownThing, KnownThing]], holders: Holders) -> _Measure:
-    def compare(thing: KnownThing, one: KnownThing, other: KnownThing) -> float | None:
-        (x, y, _), (left, top, _) = one.position, other.position
-        length = math.hypot(left - x, top - y)
-        if length < _LEAST_M or holders.holds(thing, one) or holders.holds(thing, other):
-            return None
-        dx, dy = (left - x) / length, (top - y) / length
-        along = ((thing.position[0] - x) * dx + (thing.position[1] - y) * dy) / length
-        across = abs((thing.position[0] - x) * dy - (thing.position[1] - y) * dx)
-        aside = max(across - _half(thing, (dy, -dx)), 0.0)
-        height = one.position[2] + along * (other.position[2] - one.position[2])
-        level = abs(thing.position[2] - height) - (thing.size[2] + max(one.size[2], other.size[2])) / 2
-        if not _MIDDLE <= along <= 1 - _MIDDLE or aside > _CORRIDOR * length or level > _SLACK_M:
-            return None
-        return length + across + abs(along - 0.5) * length + 2 * max(level, 0.0)
+def _between(
+    things: Sequence[KnownThing], pairs: Sequence[tuple[KnownThing, KnownThing]], holders: Holders
+) -> list[tuple[float | None, KnownThing]]:
+    """Return how far each thing is from the middle between two of a pair."""
+    best: dict[str, tuple[float, KnownThing]] = {}
+    for one, other in pairs:
+        for thing in around(things, one, other):
+            far = _middle(thing, one, other, holders)
+            if far is not None and far < best.get(thing.object_id, (math.inf, thing))[0]:
+                best[thing.object_id] = far, thing
+    return list(best.values())
 
-    def measure(thing: KnownThing) -> float | None:
-        return min((far for pair in pairs if (far := compare(thing, *pair)) is not None), default=None)
 
-    return measure
+def _middle(thing: KnownThing, one: KnownThing, other: KnownThing, holders: Holders) -> float | None:
+    (x, y, _), (left, top, _) = one.position, other.position
+    length = math.hypot(left - x, top - y)
+    if length < _LEAST_M or holders.holds(thing, one) or holders.holds(thing, other):
+        return None
+    dx, dy = (left - x) / length, (top - y) / length
+    along = ((thing.position[0] - x) * dx + (thing.position[1] - y) * dy) / length
+    across = abs((thing.position[0] - x) * dy - (thing.position[1] - y) * dx)
+    aside = max(across - _half(thing, (dy, -dx)), 0.0)
+    height = one.position[2] + along * (other.position[2] - one.position[2])
+    level = abs(thing.position[2] - height) - (thing.size[2] + max(one.size[2], other.size[2])) / 2
+    if not _MIDDLE <= along <= 1 - _MIDDLE or aside > _CORRIDOR * length or level > _SLACK_M:
+        return None
+    return length + across + abs(along - 0.5) * length + 2 * max(level, 0.0)
 
 
 def _shut(thing: KnownThing, other: KnownThing, holders: Holders) -> float:
