@@ -22,7 +22,7 @@ _RELATIONS = (
     (Spatial.FARTHEST, r"(?:farthest|furthest|most distant|most remote)(?: away)?(?: from)?"),
     (Spatial.BETWEEN, r"(?:in )?between|in the middle (?:of|between)|amid|amidst"),
     (Spatial.UNDER, r"under(?:neath)?|below|beneath"),
-    (Spatial.ABOVE, r"above|over(?! there)"),
+    (Spatial.ABOVE, r"above|(?<!hand )(?<!pass )(?<!take )(?<!turn )(?<!bring )over(?! there)"),
     (
         Spatial.NEXT_TO,
         r"(?:right |directly |immediately )?next to|besides?|alongside(?: of)?|adjacent to|adjoining"

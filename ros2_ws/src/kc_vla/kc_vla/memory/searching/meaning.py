@@ -27,8 +27,10 @@ class How(Enum):
 
     NAMED = "named"
     """By a word for the type, or one that means the same."""
+    PURPOSE = "purpose"
+    """By a purpose of which it is known what serves it."""
     KIND = "kind"
-    """By a word for a kind of things, or a purpose of which it is known what serves it."""
+    """By a word for a kind of things."""
     GUESSED = "guessed"
     """By what its words are most like."""
     ANY = "any"
@@ -90,7 +92,7 @@ class Meanings:
     def _find(self, reference: Reference, known: Sequence[str]) -> Meaning:
         if reference.purpose is not None:
             reference = replace(reference, carried=True)
-            return Meaning(reference, self._namer.named(reference, known), How.KIND)
+            return Meaning(reference, self._namer.named(reference, known), How.PURPOSE)
         if not meaningful(reference.text) or (reference.vague and not reference.unknown):
             colours = _colours(reference)
             return Meaning(reference, Named(dict.fromkeys(known, 1.0), colours, colours), How.ANY)
