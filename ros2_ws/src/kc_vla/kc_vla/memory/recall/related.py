@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.relations import told_place
@@ -23,6 +24,7 @@ _AS_SAID = frozenset({Spatial.ON, Spatial.IN})
 """Relations that detectors report in words, which recall compares as attributes."""
 
 
+@lru_cache(maxsize=1024)
 def relation_in(text: str) -> SpatialPhrase | None:
     """Return the relation in an instruction that is computed from poses; None where there is none.
 

@@ -64,7 +64,8 @@ _ARTICLES = re.compile(r"^(?:(?:the|a|an|my|our|your|some|any) )+")
 _COUNTED = re.compile(r"^(?:two|both|three|four|2|3|4) (?:of )?(?:the )?")
 _NOT = re.compile(r"\b(?:not|isn't|aren't|nothing|nor|never|except|other than|rather than)\b[^,]*$")
 _NO_RELATION = re.compile(
-    r"\b(?:to|can|could|may|might) (?!find\b|see\b)(?:(?:i|you|we) (?!find\b|see\b))?\w+(?: up| down)?$"
+    r"\bto$|\b(?:to|can|could|may|might) (?!find\b|see\b)(?:(?:i|you|we) (?!find\b|see\b))?\w+"
+    r"(?: up| down| on| in| from| with)?$"
     r"|\b(?:you|i|we) (?!see\b|find\b|have\b|know\b|can\b|could\b)\w+"
 )
 """A purpose or a deed, which has no relation ("something to sit on in summer", "the cup you put on the table")."""
