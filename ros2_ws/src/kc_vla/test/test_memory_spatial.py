@@ -58,7 +58,7 @@ def kitchen() -> dict[str, KnownThing]:
         (Spatial.RIGHT_OF, "Mug_1", ["Fork_1"]),
         (Spatial.BEHIND, "Mug_1", ["Book_1"]),
         (Spatial.IN_FRONT_OF, "Mug_1", ["Spoon_1"]),
-        (Spatial.NEXT_TO, "Mug_1", ["Book_1", "Spoon_1"]),
+        (Spatial.NEXT_TO, "Mug_1", ["Book_1", "Spoon_1", "Fork_1", "Plate_1"]),
         (Spatial.ON, "Table_1", ["Book_1", "Fork_1", "Mug_1", "Plate_1", "Spoon_1"]),
         (Spatial.IN, "Fridge_1", ["Bowl_1", "Apple_1"]),
         (Spatial.IN, "Bowl_1", ["Apple_1"]),

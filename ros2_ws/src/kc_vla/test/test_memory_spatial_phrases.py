@@ -74,10 +74,12 @@ PHRASES = [
     ("the mug seen from the door", "the mug", None, [], "door"),
     ("bread cut in slices", "bread cut in slices", None, [], ""),
     ("Mug_2", "Mug_2", None, [], ""),
+    ("what did somebody leave in the sink", "what", IN, ["sink"], ""),
+    ("a chair as far as possible from the window", "a chair", FAR, ["window"], ""),
     ("hand over the sandwich", "hand over the sandwich", None, [], ""),
     ("something to sit on in summer", "something to sit on in summer", None, [], ""),
     ("the cup that you put on the table", "the cup that you put on the table", None, [], ""),
-    ("what can I find in the sink?", "what can i find", IN, ["sink"], ""),
+    ("what can I find in the sink?", "what", IN, ["sink"], ""),
 ]
 
 

@@ -44,7 +44,7 @@ REACH_M = 3.0
 _LEVEL_M, _OVERLAP_M, _LEAST_M = 1.0, 0.05, 0.02
 """Between two heights at which one is still beside the other; by which noisy boxes may overlap; least offset."""
 _SLACK_M, _SHARE_OF_SIZE = 0.3, 0.5
-"""Allowed for a size that is unknown, and above or below a line; how far "next to" reaches, as a share of the size."""
+"""Allowed for an unknown size, things on one holder, and heights; how far "next to" reaches, as a share of the size."""
 _ENCLOSED_M, _HOLDER_M, _ASIDE = 1.0, 1.0, 0.2
 """Added to the distance of what is in something else; to that of what the other thing is on or in, which is no
 neighbor; weight of an offset across the direction."""
@@ -208,7 +208,8 @@ def _along(thing: Boxed, other: Boxed, axis: tuple[float, float]) -> float | Non
 
 def _next_to(thing: KnownThing, other: KnownThing, holders: Holders) -> float | None:
     unknown = not any(thing.size) or not any(other.size)
-    reach = max(NEXT_TO_M, _SHARE_OF_SIZE * max(*thing.size, *other.size)) + _SLACK_M * unknown
+    loose = unknown or thing.container == other.container != ""
+    reach = max(NEXT_TO_M, _SHARE_OF_SIZE * max(*thing.size, *other.size)) + _SLACK_M * loose
     gap = gap_m(thing, other)
     if gap > reach or holders.holds(thing, other):
         return None

@@ -18,8 +18,11 @@ _RELATIONS = (
     (Spatial.RIGHT_OF, rf"{_SIDE}?right{_OF}"),
     (Spatial.IN_FRONT_OF, r"(?:in|at|to) (?:the )?front of|before"),
     (Spatial.BEHIND, r"behind|(?:in|at|to) (?:the )?(?:back|rear) of|in back of"),
-    (Spatial.NEAREST, r"(?:nearest|closest)(?: by)?(?: to)?"),
-    (Spatial.FARTHEST, r"(?:farthest|furthest|most distant|most remote)(?: away)?(?: from)?"),
+    (Spatial.NEAREST, r"(?:nearest|closest)(?: by)?(?: to)?|as (?:near|close) as possible to"),
+    (
+        Spatial.FARTHEST,
+        r"(?:farthest|furthest|most distant|most remote)(?: away)?(?: from)?|as far (?:away )?as possible from",
+    ),
     (Spatial.BETWEEN, r"(?:in )?between|in the middle (?:of|between)|amid|amidst"),
     (Spatial.UNDER, r"under(?:neath)?|below|beneath"),
     (Spatial.ABOVE, r"above|(?<!hand )(?<!pass )(?<!take )(?<!turn )(?<!bring )over(?! there)"),
@@ -69,6 +72,11 @@ _NO_RELATION = re.compile(
     r"|\b(?:you|i|we) (?!see\b|find\b|have\b|know\b|can\b|could\b)\w+"
 )
 """A purpose or a deed, which has no relation ("something to sit on in summer", "the cup you put on the table")."""
+_QUESTION = re.compile(
+    r"^(?P<any>what(?:ever)?|which)(?: (?:thing|object|item)s?)? (?:did|does|do|has|have|can|could) "
+    r"(?!.*\b(?:to|for)\b).*$"
+)
+"""A question after anything that is somewhere: "what did somebody leave in the sink"."""
 _END = " ?.!"
 
 
@@ -152,7 +160,8 @@ def _split(text: str, table: tuple[tuple[Spatial, str], ...]) -> _Found | None:
             continue
         at = (len(match["thing"]), match.start("others") * -1)
         if best is None or at < best[:2]:
-            found = match["thing"].strip(" ,") or "thing", relation, _others(match["others"], relation)
+            thing = _QUESTION.sub(r"\g<any>", match["thing"].strip(" ,")) or "thing"
+            found = thing, relation, _others(match["others"], relation)
             best = (*at, found)
     return None if best is None else best[2]
 

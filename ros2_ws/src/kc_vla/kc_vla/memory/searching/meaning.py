@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.words import COLOURS, stem
 from kc_vla.memory.recall.words import words as meaningful
 from kc_vla.memory.references.kinds import Kinds
@@ -17,9 +18,10 @@ from kc_vla.memory.references.reference import Reference, read
 
 _MOST_KEPT = 256
 """Texts whose meanings are kept."""
-_LEAST_NAMELESS, _LEAST_NAMED, _BEHIND = 0.45, 0.6, 0.2
-"""Scores of `Kinds` below which a guess is no answer, for what has no name ("something sharp") and for a name that no
-type has ("violin"); how far behind the best type others are meant as well. Chosen on the development phrases."""
+_LEAST_NAMELESS, _LEAST_NAMED, _LEAST_OWN, _BEHIND = 0.45, 0.6, 0.75, 0.2
+"""Scores of `Kinds` below which a guess is no answer, for what has no name ("something sharp"), for a name that no type
+has, and for one of which WordNet knows that it is a thing of its own ("trumpet"); how far behind the best type others
+are meant as well. Chosen on the development phrases."""
 
 
 class How(Enum):
@@ -107,11 +109,20 @@ class Meanings:
         scores = self._kinds.scores(" ".join(said), known)
         best = max(scores.values(), default=0.0)
         how = How.KIND if tier > Tier.NOT else How.GUESSED
-        if best < (_LEAST_NAMELESS if reference.vague else _LEAST_NAMED):
+        if best < _least_score(reference, tier):
             return Meaning(reference, Named({}), how)
         types = {name: score for name, score in scores.items() if score >= best - _BEHIND}
         colours = _colours(reference)
         return Meaning(reference, Named(types, colours, colours), how, *_first_two(scores.values()))
+
+
+def _least_score(reference: Reference, tier: Tier) -> float:
+    """Return the score from which a guess is an answer."""
+    if reference.vague:
+        return _LEAST_NAMELESS
+    name = reference.called[-1] if reference.called else ""
+    own = tier is Tier.NOT and any(name in each.words.split(", ") for each in senses(name))
+    return _LEAST_OWN if own else _LEAST_NAMED
 
 
 def _colours(reference: Reference) -> frozenset[str]:
