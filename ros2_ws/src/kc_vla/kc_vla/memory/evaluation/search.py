@@ -9,7 +9,7 @@ import numpy as np
 from kc_vla.core.shares import Share
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.evaluation.halves import SPLITS
-from kc_vla.memory.evaluation.searches import KINDS, Search
+from kc_vla.memory.evaluation.searches import KINDS, SearchPhrase
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.query import Query, find
 from kc_vla.memory.long_term.words import Words
@@ -20,7 +20,7 @@ from kc_vla.memory.searching.meaning import How, Meanings
 from kc_vla.memory.searching.text_search import TextAnswer
 
 Right = Mapping[str, Sequence[bool]]
-"""Of each method, whether each phrase was answered rightly."""
+"""Whether each method answered each phrase rightly."""
 Evidenced = tuple[How, Fit, float, float, float, bool]
 """How a text names types, the fit of the first thing, score and lead of its type, the confidence, and whether it is
 right."""
@@ -31,9 +31,9 @@ def is_right(fits: frozenset[str], found: Sequence[str]) -> bool:
     return found[0] in fits if fits and found else not fits and not found
 
 
-def answers(searches: Sequence[Search], embedder: Embedder) -> Right:
+def answers(searches: Sequence[SearchPhrase], embedder: Embedder) -> Right:
     """Return which phrases each method answers rightly: words alone, with cosines, and the whole search."""
-    methods: dict[str, Callable[[Search], list[str]]] = {
+    methods: dict[str, Callable[[SearchPhrase], list[str]]] = {
         "words": lambda one: _by_words(one, Words()),
         "words and cosine": lambda one: _by_words(one, Words(embedder.embed)),
         "search": lambda one: [each.thing.object_id for each in _answer(one, one.scene.graph, embedder).matches],
@@ -41,7 +41,7 @@ def answers(searches: Sequence[Search], embedder: Embedder) -> Right:
     return {name: [is_right(each.fits, method(each)) for each in searches] for name, method in methods.items()}
 
 
-def table(searches: Sequence[Search], right: Right) -> str:
+def table(searches: Sequence[SearchPhrase], right: Right) -> str:
     """Return the share of right answers of each method as Markdown tables, one for each half and series."""
     lines = []
     for split in SPLITS:
@@ -57,7 +57,7 @@ def table(searches: Sequence[Search], right: Right) -> str:
     return "\n".join(lines)
 
 
-def evidence(searches: Sequence[Search], embedder: Embedder) -> list[Evidenced]:
+def evidence(searches: Sequence[SearchPhrase], embedder: Embedder) -> list[Evidenced]:
     """Return the answers to phrases without relations, in homes with and without what fits."""
     meanings, found = Meanings(embedder), []
     for each in searches:
@@ -107,10 +107,10 @@ def _share(right: Iterable[bool]) -> Share:
     return Share(sum(each), len(each))
 
 
-def _by_words(one: Search, words: Words) -> list[str]:
+def _by_words(one: SearchPhrase, words: Words) -> list[str]:
     objects = one.scene.graph.objects
     return [each.thing.id for each in find(one.scene.graph, Query(one.text), words.scores(objects, one.text))]
 
 
-def _answer(one: Search, graph: SceneGraph, embedder: Embedder) -> TextAnswer:
+def _answer(one: SearchPhrase, graph: SceneGraph, embedder: Embedder) -> TextAnswer:
     return GraphSearch(embedder.embed).answer(graph, one.text, one.viewpoint)

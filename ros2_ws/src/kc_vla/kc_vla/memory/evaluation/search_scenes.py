@@ -22,7 +22,7 @@ _LEFT_OUT = 0.15
 
 @dataclass(frozen=True)
 class _Furniture:
-    """A piece of furniture against the north wall of its room: whoever stands south of it has x to the right."""
+    """A piece of furniture against the north wall of its room: seen from the south, x grows to the right."""
 
     object_type: str
     size: Vector

@@ -23,7 +23,7 @@ _TIE_M = 0.2
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchPhrase:
     """A phrase that is searched for.
 
     Attributes:
@@ -45,7 +45,7 @@ class Search:
     viewpoint: Viewpoint
 
 
-def read_searches() -> list[Search]:
+def read_searches() -> list[SearchPhrase]:
     """Return all phrases, each with a home of one half, the same at each call."""
     written: dict[str, list[tuple[str, str, dict[str, Any]]]] = parsed_yaml(read_text(_DATA))
     scenes = [make_scene(seed) for seed in range(SCENES)]
@@ -67,13 +67,13 @@ def _search(
     wanted: dict[str, Any],
     homes: list[SearchScene],
     chance: random.Random,
-) -> Search:
+) -> SearchPhrase:
     for scene in homes:
         choices = list(_filled(scene, wanted, text))
         if choices:
             names, fits, before = chance.choice(choices)
-            return Search(text.format(**names), kind, split, series, scene, fits, _before(scene, before))
-    raise ValueError(f"no home has what {text!r} asks for: mend searches.yaml")
+            return SearchPhrase(text.format(**names), kind, split, series, scene, fits, _before(scene, before))
+    raise ValueError(f"no home has what {text!r} asks for: repair searches.yaml")
 
 
 def _before(scene: SearchScene, place: str) -> Viewpoint:

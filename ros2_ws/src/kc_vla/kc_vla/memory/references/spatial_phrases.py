@@ -71,12 +71,12 @@ _NO_RELATION = re.compile(
     r"(?: up| down| on| in| from| with)?$"
     r"|\b(?:you|i|we) (?!see\b|find\b|have\b|know\b|can\b|could\b)\w+"
 )
-"""A purpose or a deed, which has no relation ("something to sit on in summer", "the cup you put on the table")."""
+"""A purpose or an action, which has no relation ("something to sit on in summer", "the cup you put on the table")."""
 _QUESTION = re.compile(
     r"^(?P<any>what(?:ever)?|which)(?: (?:thing|object|item)s?)? (?:did|does|do|has|have|can|could) "
     r"(?!.*\b(?:to|for)\b).*$"
 )
-"""A question after anything that is somewhere: "what did somebody leave in the sink"."""
+"""A question after anything that is somewhere: "what did you leave in the sink"."""
 _END = " ?.!"
 
 

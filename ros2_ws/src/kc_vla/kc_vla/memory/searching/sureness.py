@@ -31,18 +31,18 @@ class Evidence(NamedTuple):
 
 
 CURVES: Mapping[tuple[How, Fit], LogisticCurve] = {
-    (How.NAMED, Fit.YES): LogisticCurve(3.89, 0.0, 0.0),
-    (How.NAMED, Fit.MAYBE): LogisticCurve(-0.41, 0.0, 0.0),
+    (How.NAMED, Fit.YES): LogisticCurve(4.09, 0.0, 0.0),
+    (How.NAMED, Fit.MAYBE): LogisticCurve(-0.37, 0.0, 0.0),
     (How.PURPOSE, Fit.YES): LogisticCurve(1.39, 0.0, 0.0),
-    (How.PURPOSE, Fit.MAYBE): LogisticCurve(-0.41, 0.0, 0.0),
-    (How.KIND, Fit.YES): LogisticCurve(-2.42, 2.81, -0.4),
+    (How.PURPOSE, Fit.MAYBE): LogisticCurve(-0.37, 0.0, 0.0),
+    (How.KIND, Fit.YES): LogisticCurve(-3.64, 4.08, -0.68),
     (How.KIND, Fit.MAYBE): LogisticCurve(-0.69, 0.0, 0.0),
-    (How.GUESSED, Fit.YES): LogisticCurve(-3.01, 3.59, 3.19),
+    (How.GUESSED, Fit.YES): LogisticCurve(-4.95, 5.68, 7.72),
     (How.GUESSED, Fit.MAYBE): LogisticCurve(-0.69, 0.0, 0.0),
-    (How.ANY, Fit.YES): LogisticCurve(3.89, 0.0, 0.0),
+    (How.ANY, Fit.YES): LogisticCurve(4.09, 0.0, 0.0),
     (How.ANY, Fit.MAYBE): LogisticCurve(-0.69, 0.0, 0.0),
 }
-"""Of evidence that no development phrase gave, those of the evidence that is most like it."""
+"""Evidence that no development phrase gave has the curve of the evidence that is most like it."""
 
 
 def confidence_of(evidence: Evidence) -> float:

@@ -29,7 +29,7 @@ _RELATED_SURE = 0.9
 """Share of the related things that are the meant ones, where both the things and the others are sure."""
 
 
-class Places(Protocol):
+class NamedAreas(Protocol):
     """Places with names: areas and floors."""
 
     def members(self, name: str) -> frozenset[str] | None:
@@ -42,7 +42,7 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True)
-class Match:
+class TextMatch:
     """A thing that a text may mean.
 
     Attributes:
@@ -66,7 +66,7 @@ class TextAnswer:
         note: which part of a relation is not known, where nothing fits for that; else empty.
     """
 
-    matches: tuple[Match, ...] = ()
+    matches: tuple[TextMatch, ...] = ()
     confidence: float = 0.0
     note: str = ""
 
@@ -76,7 +76,7 @@ class _Asker:
     """What a text is compared with."""
 
     things: ThingsByLook
-    places: Places
+    places: NamedAreas
     viewpoint: Viewpoint | str | None
 
 
@@ -92,7 +92,7 @@ class TextSearch:
         self._meanings = meanings
 
     def find(
-        self, things: ThingsByLook, places: Places, text: str, viewpoint: Viewpoint | str | None = None
+        self, things: ThingsByLook, places: NamedAreas, text: str, viewpoint: Viewpoint | str | None = None
     ) -> TextAnswer:
         """Return the things that a text means.
 
@@ -109,7 +109,7 @@ class TextSearch:
 
     def _find(self, asker: _Asker, text: str, depth: int) -> TextAnswer:
         if (thing := _with_id(asker.things, text)) is not None:
-            return TextAnswer((Match(thing, Fit.YES, 1.0),), 1.0)
+            return TextAnswer((TextMatch(thing, Fit.YES, 1.0),), 1.0)
         phrase = read_relation(text) if depth else SpatialPhrase(text)
         if phrase.relation is None:
             return self._plain(asker, phrase.thing)
@@ -121,7 +121,7 @@ class TextSearch:
         """Return what fits a text without a relation."""
         meaning = self._meanings.of(text, asker.things.types)
         found = [
-            Match(thing, fit, _score(fit, meaning, thing.object_type))
+            TextMatch(thing, fit, _score(fit, meaning, thing.object_type))
             for name in meaning.named.types
             for group in asker.things.groups(name)
             if (fit := fits(meaning.reference, meaning.named, next(iter(group.values())))) is not Fit.NO
@@ -158,7 +158,7 @@ class TextSearch:
         found = self._find(asker, text, depth - 1)
         if found.matches or middle is None:
             return found
-        return TextAnswer((Match(KnownThing("area", text, middle, ""), Fit.YES, 1.0),), 1.0)
+        return TextAnswer((TextMatch(KnownThing("area", text, middle, ""), Fit.YES, 1.0),), 1.0)
 
     def _in_area(self, asker: _Asker, phrase: SpatialPhrase) -> frozenset[str] | None:
         """Return the areas that something is said to be in; None where it is in no area that is known."""
@@ -182,7 +182,7 @@ class TextSearch:
         self,
         asker: _Asker,
         relation: Spatial,
-        matches: Sequence[Match],
+        matches: Sequence[TextMatch],
         others: Sequence[KnownThing],
         viewpoint: Viewpoint | None,
         sure: float,
@@ -197,7 +197,7 @@ class TextSearch:
         if not found:
             return TextAnswer(note=f"nothing that fits is {relation.value} that")
         scored = (
-            Match(
+            TextMatch(
                 each, fit[each.object_id], (_YES if fit[each.object_id] is Fit.YES else 0.0) + _MAYBE / (1 + _FALL * at)
             )
             for at, each in enumerate(found)
