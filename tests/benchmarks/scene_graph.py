@@ -11,6 +11,7 @@ from pathlib import Path
 
 import networkx as nx
 
+from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.building import observe
 from kc_vla.memory.long_term.describe import describe
 from kc_vla.memory.long_term.detections import Detection, FusionSettings
@@ -19,10 +20,11 @@ from kc_vla.memory.long_term.exchange import form_of
 from kc_vla.memory.long_term.fields import to_fields
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
-from kc_vla.memory.long_term.query import Query, find, way
+from kc_vla.memory.long_term.query import FoundObject, Query, find, way
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.long_term.views import BoxView
 from kc_vla.memory.long_term.words import Words
+from kc_vla.memory.searching.graph_search import GraphSearch
 
 from .measuring import Spread, Table
 
@@ -110,16 +112,24 @@ def _spark_dsg(graph: SceneGraph, work: Path) -> dict[str, Callable[[], object]]
 
 
 def _asked(graph: SceneGraph, times: int) -> list[dict[str, object]]:
-    words = Words()
+    words, search = Words(), GraphSearch(shared_embedder().embed)
     text = Query("a red mug")
     words.scores(graph.objects, text.text)  # the first time each object's words are looked at
+    beside = f"the mug next to {next(iter(graph.objects))}"
     near = Query(near=(20.0, 14.0, 0.8), radius_m=2.0)
     works = {
-        "query by text": lambda: find(graph, text, words.scores(graph.objects, text.text)),
+        "query by text": lambda: _by_text(graph, search, text.text),
+        "query by a relation": lambda: _by_text(graph, search, beside),
+        "reference: words alone": lambda: find(graph, text, words.scores(graph.objects, text.text)),
         "query within 2 m": partial(find, graph, near),
         "way across all areas": partial(way, graph, "node_1", f"node_{_AREAS}"),
     }
     return _rows(works, times)
+
+
+def _by_text(graph: SceneGraph, search: GraphSearch, text: str) -> list[FoundObject]:
+    meant = search.answer(graph, text).matches
+    return find(graph, Query(text), {each.thing.object_id: each.score for each in meant})
 
 
 def _written(graph: SceneGraph, work: Path, times: int) -> list[dict[str, object]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,6 @@ from kc_vla.core.errors import StackError
 
 if TYPE_CHECKING:
     from kc_vla.memory.long_term.memory import LongTermMemory
-    from kc_vla.memory.long_term.query import FoundObject
     from kc_vla.memory.long_term.store import Store
 
 _FORMS = ("json", "graphml", "spark-dsg")
@@ -63,7 +61,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--text", default="", help="a question: what fits it comes first")
     show.add_argument("--png", type=Path, metavar="FILE", help="draw the graph into this file, too")
     show.set_defaults(run=_show)
-    query.add_argument("text", nargs="?", default="", help="what they are")
+    query.add_argument("text", nargs="?", default="", help="what they are: 'a clean mug', 'the thing left of the mug'")
+    query.add_argument("--text", dest="said", default="", help="the same")
+    query.add_argument(
+        "--from",
+        dest="viewpoint",
+        nargs="+",
+        metavar="WHERE",
+        help="where one looks from, for 'left of' and the like: id or name of an object or an area, or X Y Z in m, "
+        "and the yaw in rad",
+    )
     query.add_argument("--type", default="", help="class")
     query.add_argument("--area", default="", help="id or name of an area or a floor")
     query.add_argument("--near", type=float, nargs=3, metavar=("X", "Y", "Z"), help="a place, m")
@@ -72,6 +79,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         query.add_argument(f"--{relation}", metavar="ID", help=f"what is {relation.replace('-', ' ')} this object")
     query.add_argument("--limit", type=positive, default=20, help="most results (default 20)")
     query.add_argument("--json", action="store_true", help="as JSON, a line each")
+    for action in (show, query):
+        action.add_argument(
+            "--embedding",
+            default="offline",
+            metavar="NAME",
+            help="compares the text: offline (default), none, a folder with an ONNX model, or "
+            "hub:OWNER/NAME@REVISION#SHA256",
+        )
     query.set_defaults(run=_query)
     for action, run, text in ((export, _export, "to write"), (taken, _import, "to read")):
         action.add_argument("file", type=Path, help=text)
@@ -117,13 +132,14 @@ def _apart(options: argparse.Namespace, file: Path) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
+    from kc_vla.cli.memory_query import embed_of
     from kc_vla.memory.long_term.memory import LongTermMemory
 
     if options.png is not None:
         _apart(options, options.png)
 
     with _opened(options) as store:
-        memory = LongTermMemory(store)
+        memory = LongTermMemory(store, embed=embed_of(options, options.text))
         map_id = _map(memory, options)
         if options.png is not None:  # first: whoever reads the text may stop before its end
             from kc_vla.memory.long_term.plot import draw_graph
@@ -146,45 +162,20 @@ def _mend(options: argparse.Namespace) -> None:
 
 
 def _query(options: argparse.Namespace) -> None:
+    from kc_vla.cli.memory_query import answer_lines, embed_of, query_of
     from kc_vla.memory.long_term.errors import told
     from kc_vla.memory.long_term.memory import LongTermMemory
-    from kc_vla.memory.long_term.query import Query
 
-    related = [(name, options.__dict__[name.replace(" ", "_")]) for name in ("on", "in", "next to")]
-    asked = [(name, other) for name, other in related if other]
-    if len(asked) > 1:
-        raise _MapError("only one of --on, --in and --next-to can be asked at once")
-    relation, other = asked[0] if asked else ("", "")
-    near = tuple(options.near) if options.near else None
-    query = Query(options.text, options.type, options.area, near, options.radius, relation, other, limit=options.limit)
+    query = query_of(options)
     with _opened(options) as store:
-        memory = LongTermMemory(store)
+        memory = LongTermMemory(store, embed=embed_of(options, query.text))
         map_id = _map(memory, options)
-        found = memory.query(map_id, query)
-    for each in found:
-        print(_as_json(each) if options.json else _line(each))
-    if not found:
-        print(f"map {told(map_id)} has nothing that fits", file=sys.stderr)
-
-
-def _line(found: FoundObject) -> str:
-    from kc_vla.memory.long_term.tokens import shown
-
-    thing = found.thing
-    place = ", ".join(f"{value:.2f}" for value in thing.position)
-    parts = [thing.id, shown(thing.object_type), f"at {place}"]
-    parts += [f"in {thing.area}"] if thing.area else []
-    parts += [f"{thing.placed} {thing.holder}"] if thing.holder else []
-    parts += [shown(thing.state)] if thing.state else []
-    parts += [f"{shown(name)}: {shown(value)}" for name, value in thing.attributes.items()]
-    parts += [f"{found.distance_m:.2f} m off"] if found.distance_m is not None else []
-    return f"{found.score:.2f} {'; '.join(parts)}; sure {thing.confidence:.2f}"
-
-
-def _as_json(found: FoundObject) -> str:
-    from kc_vla.memory.long_term.fields import to_fields
-
-    return json.dumps({"score": found.score, "distance_m": found.distance_m, "object": to_fields(found.thing)})
+        answer = memory.answer(map_id, query)
+    for line in answer_lines(answer, query, options.json):
+        print(line)
+    if not answer.found:
+        note = f": {answer.note}" if answer.note else ""
+        print(f"map {told(map_id)} has nothing that fits{note}", file=sys.stderr)
 
 
 def _export(options: argparse.Namespace) -> None:

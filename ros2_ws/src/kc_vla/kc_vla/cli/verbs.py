@@ -85,6 +85,7 @@ VERBS = (
             **dict.fromkeys(("selector", "rules", "events"), "learning"),
             **dict.fromkeys(("policy", "table1", "table3", "household", "virtualhome"), SIMULATION),
             "recall": "recall",
+            "search": "search",
             "replacement": "memory",
         },
     ),

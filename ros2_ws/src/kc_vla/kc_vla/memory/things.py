@@ -62,6 +62,7 @@ class KnownThing:
         movable: it may be carried elsewhere.
         source: what knows it: "sight", "short-term", "long-term", "history", "context".
         effects: what the robot did with it and when, s, as far as it remembers: see `HandlingRecord`.
+        size: along the axes of the map, m; zeros where it is not known.
     """
 
     object_type: str
@@ -78,6 +79,7 @@ class KnownThing:
     movable: bool = True
     source: str = "sight"
     effects: Mapping[str, float] = field(default_factory=dict)
+    size: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     @property
     def states(self) -> frozenset[str]:
@@ -127,11 +129,12 @@ def known_of(seen: ObservedThing, now_s: float) -> KnownThing:
         now_s,
         seen.confidence,
         movable=seen.movable,
+        size=seen.size,
     )
 
 
 def seen_of(known: KnownThing) -> ObservedThing:
-    """Return a known thing in the form for planners; its size is not remembered."""
+    """Return a known thing in the form for planners, which has no size: only a look tells that it still has it."""
     return ObservedThing(
         known.object_type,
         known.object_id,

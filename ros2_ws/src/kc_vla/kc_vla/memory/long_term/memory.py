@@ -16,12 +16,13 @@ from kc_vla.memory.long_term.detections import Detection, FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.nodes import MOST_EDGE, Area, Connection, Floor, Node, SceneObject, Vector
-from kc_vla.memory.long_term.query import FoundObject, Query, find
+from kc_vla.memory.long_term.query import FoundObject, Query, QueryAnswer, find
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.long_term.tokens import CountTokens, estimated_tokens
 from kc_vla.memory.long_term.views import RegionView
 from kc_vla.memory.long_term.words import Embed, Words
+from kc_vla.memory.searching.graph_search import GraphSearch
 
 MOST_MAPS = 100
 """That are kept."""
@@ -42,6 +43,7 @@ class LongTermMemory:
         self._settings = settings or FusionSettings()
         self._embed = embed
         self._words: dict[str, Words] = {}
+        self._searches: dict[str, GraphSearch] = {}
         self._graphs: dict[str, SceneGraph] = {}
         self._listeners: list[Callable[[str, GraphChange], None]] = []
 
@@ -166,14 +168,35 @@ class LongTermMemory:
         self._store.drop(map_id)
         self._graphs.pop(map_id, None)
         self._words.pop(map_id, None)
+        self._searches.pop(map_id, None)
 
     def objects(self, map_id: str) -> list[SceneObject]:
         """Return the objects of a map that are believed to be there."""
         return list(self.graph(map_id).known())
 
     def query(self, map_id: str, query: Query) -> list[FoundObject]:
-        """Return the objects that fit, the best first; see `query.find`."""
-        return find(self.graph(map_id), query, self._scores(map_id, query.text))
+        """Return the objects that fit, the best first; see `answer`."""
+        return list(self.answer(map_id, query).found)
+
+    def answer(self, map_id: str, query: Query) -> QueryAnswer:
+        """Return the objects that fit, and how sure it is that the first one is what the text means.
+
+        Raises:
+            GraphError: what is named is not there, or the text needs a viewpoint: "left of the mug".
+        """
+        graph = self.graph(map_id)
+        if not query.text.strip():
+            found = tuple(find(graph, query))
+            return QueryAnswer(found, found[0].thing.confidence if found else 0.0)
+        search = self._searches.get(map_id) or GraphSearch(self._embed)
+        if len(graph):
+            self._searches[map_id] = search
+        meant = search.answer(graph, query.text, query.viewpoint)
+        scores = {each.thing.object_id: each.score for each in meant.matches}
+        found = tuple(find(graph, query, scores))
+        # The calibration holds for the first match of the text; a filter may have left it out.
+        share = found[0].score / meant.matches[0].score if found else 0.0
+        return QueryAnswer(found, meant.confidence * share, meant.note)
 
     def describe(
         self,

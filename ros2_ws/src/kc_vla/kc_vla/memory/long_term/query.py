@@ -11,6 +11,7 @@ from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, IN, ON, SceneGraph
 from kc_vla.memory.long_term.nodes import CONNECTION_KINDS, MOST_DISTANCE_M, SceneObject, Vector
 from kc_vla.memory.long_term.relations import NEXT_TO_M, is_next_to
+from kc_vla.memory.references.spatial import Viewpoint
 
 NEXT_TO = "next to"
 RELATIONS = (ON, IN, NEXT_TO)
@@ -22,7 +23,7 @@ class Query:
     """What an object must be; what is left empty is not asked for.
 
     Attributes:
-        text: that it fits, see `Words`.
+        text: that it fits, see `TextSearch`: a name, states, what is not meant, a purpose, a relation.
         object_type: its class.
         area: id or name of its area, or of its floor.
         near: a place, m; what is found is told in the order of the distance if no text is given.
@@ -31,6 +32,8 @@ class Query:
         other: id of the object that it stands in that relation to.
         least: confidence.
         limit: of how many are told.
+        viewpoint: where a text is said from, which "left of" and the like need: a pose, or the id or name of an object
+            or an area. A text that names a viewpoint itself, such as "seen from the door", needs none.
     """
 
     text: str = ""
@@ -42,6 +45,7 @@ class Query:
     other: str = ""
     least: float = 0.2
     limit: int = 20
+    viewpoint: Viewpoint | str | None = None
 
     def __post_init__(self) -> None:
         if len(self.text) > MOST_TEXT:
@@ -68,13 +72,29 @@ class FoundObject:
     distance_m: float | None
 
 
+@dataclass(frozen=True)
+class QueryAnswer:
+    """What a scene graph answers.
+
+    Attributes:
+        found: the objects, the best first; empty where nothing fits.
+        confidence: share of the answers this sure whose first object is what the text means, 0..1; without a text, that
+            the first object is there.
+        note: which part of a relation is not known, where nothing fits for that; else empty.
+    """
+
+    found: tuple[FoundObject, ...]
+    confidence: float
+    note: str = ""
+
+
 def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = None) -> list[FoundObject]:
     """Return the objects that fit, the best first.
 
     Args:
         graph: to look in.
         query: what is asked.
-        scores: of `Words.scores` for the text of the query.
+        scores: above 0 of each object that fits the text of the query, by its id; None where none is asked for.
 
     Raises:
         GraphError: an area or object is named that there is not.

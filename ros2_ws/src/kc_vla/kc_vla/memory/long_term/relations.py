@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Protocol
 
-from kc_vla.memory.long_term.nodes import Placed, SceneObject
+from kc_vla.memory.long_term.nodes import Placed, SceneObject, Vector
 
 NEXT_TO_M = 0.3
 """Between the sides of two boxes."""
@@ -22,6 +23,20 @@ IN_HAND = "in the hand"
 """Attribute that says what a thing is on or in, by the id that the detector has for that: "in Fridge_1"."""
 Named = Callable[[str], SceneObject | None]
 """The object that a detector calls so, if there is one."""
+
+
+class Boxed(Protocol):
+    """What has a box along the axes of the map."""
+
+    @property
+    def position(self) -> Vector:
+        """Return the middle of the box, m."""
+        ...
+
+    @property
+    def size(self) -> Vector:
+        """Return the extent of the box, m."""
+        ...
 
 
 def told_place(attributes: Mapping[str, str]) -> tuple[Placed, str] | None:
@@ -65,18 +80,18 @@ def stand(thing: SceneObject, others: Iterable[SceneObject], named: Named) -> Sc
     if told is not None and (not told[1] or any(map(str.isdigit, told[1]))):
         return _placed(thing, "", "")
     around = [other for other in others if other.id != thing.id and _believed(other)]
-    inside = [other for other in around if _is_in(thing, other)]
+    inside = [other for other in around if is_inside(thing, other)]
     if inside:
         holder = min(inside, key=lambda other: (_volume(other), other.id))
         return _placed(thing, "in", holder.id)
-    under = [other for other in around if _is_on(thing, other)]
+    under = [other for other in around if is_on_top(thing, other)]
     if under:
         holder = max(under, key=lambda other: (other.top_m, other.id))
         return _placed(thing, "on", holder.id)
     return _placed(thing, "", "")
 
 
-def gap_m(one: SceneObject, other: SceneObject) -> float:
+def gap_m(one: Boxed, other: Boxed) -> float:
     """Return the way between two boxes, m; 0 where they touch."""
     apart = (
         max(abs(here - there) - (size + extent) / 2, 0.0)
@@ -100,28 +115,39 @@ def _placed(thing: SceneObject, placed: Placed, holder: str) -> SceneObject:
     return replace(thing, placed=placed, holder=holder)
 
 
-def _volume(thing: SceneObject) -> float:
+def is_inside(thing: Boxed, other: Boxed) -> bool:
+    """Return whether the box of a thing is in that of another one."""
+    return (
+        _bottom_m(other) <= thing.position[2] <= _top_m(other)
+        and _over(thing, other)
+        and _volume(thing) <= _SMALLER * _volume(other)
+        and _top_m(thing) <= _top_m(other) + _TOUCH_M  # a mug on a table whose top is thick reaches out of it
+    )
+
+
+def is_on_top(thing: Boxed, other: Boxed) -> bool:
+    """Return whether the box of a thing stands on that of another one."""
+    slack = max(_TOUCH_M, _TOUCH_SHARE * thing.size[2])
+    touches = abs(_bottom_m(thing) - _top_m(other)) <= slack
+    return _over(thing, other) and touches and thing.position[2] > other.position[2]
+
+
+def _volume(thing: Boxed) -> float:
     return thing.size[0] * thing.size[1] * thing.size[2]
 
 
-def _over(thing: SceneObject, other: SceneObject) -> bool:
+def _top_m(thing: Boxed) -> float:
+    return thing.position[2] + thing.size[2] / 2
+
+
+def _bottom_m(thing: Boxed) -> float:
+    return thing.position[2] - thing.size[2] / 2
+
+
+def _over(thing: Boxed, other: Boxed) -> bool:
     """Return whether the middle of a thing is above or below the other one, which is larger."""
     return (
         abs(thing.position[0] - other.position[0]) <= other.size[0] / 2
         and abs(thing.position[1] - other.position[1]) <= other.size[1] / 2
         and thing.size[0] * thing.size[1] <= other.size[0] * other.size[1]
     )
-
-
-def _is_in(thing: SceneObject, other: SceneObject) -> bool:
-    return (
-        other.bottom_m <= thing.position[2] <= other.top_m
-        and _over(thing, other)
-        and _volume(thing) <= _SMALLER * _volume(other)
-        and thing.top_m <= other.top_m + _TOUCH_M  # a mug on a table whose top is thick reaches out of it
-    )
-
-
-def _is_on(thing: SceneObject, other: SceneObject) -> bool:
-    slack = max(_TOUCH_M, _TOUCH_SHARE * thing.size[2])
-    return _over(thing, other) and abs(thing.bottom_m - other.top_m) <= slack and thing.position[2] > other.position[2]

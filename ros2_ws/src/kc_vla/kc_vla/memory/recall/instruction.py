@@ -7,6 +7,7 @@ state only where something is described by them, after an article or a form of "
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kc_vla.memory.recall.state_words import states_lacking, states_said
@@ -21,13 +22,16 @@ _PAIRS = (
 _OPPOSITES = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 _NEGATION = (
     r"\b(?:not(?! find| see| know)|(?:is|are|was|were|has|have)n't|don't want|never|(?:nobody|no one) has|yet to be"
-    r"|no longer|other than|except(?: for)?|(?:any|every)thing but|instead of|but no|without being|rather than|non)"
+    r"|neither|no longer|other than|except(?: for)?|(?:any|every)thing but|instead of|but no|without being|rather than"
+    r"|non)"
     r"(?: (?:been|being))*[\s-]+"
 )
 _END_OF_NEGATION = (
     r"(?=[,.;!?]|\b(?:but|and|that|which|yet)\b|\s(?:in|on|from) (?:the|my)\b"
     r"|\s(?:you|i|we|somebody|someone|standing|lying|over there|to be|so that)\b|$)"
 )
+_NON = re.compile(r"\bnon[- ](\w+) (\w+)")
+"""A word that negates the next one alone: "a non-dirty plate"."""
 _GOING = r"(?:to|into|onto) (?:the|my|our|your|a) \w+(?: \w+)?"
 _PLACE = rf"(?:{_GOING}|(?:in|on|inside|at|beside|next to|under) (?:the|my|our|your|a) \w+(?: \w+)?)"
 _ASKED = "^(?:please |(?:can|could|will) you )?"
@@ -52,6 +56,7 @@ class Instruction:
         not_states: that it should not have.
         not_meant: what it should not be, in words; each is excluded by itself.
         places: where it should be: "on the desk".
+        negated: it says of something that it is not so, in words of its own.
     """
 
     text: str
@@ -60,6 +65,7 @@ class Instruction:
     not_states: frozenset[ObjectState]
     not_meant: tuple[str, ...]
     places: tuple[str, ...] = ()
+    negated: bool = False
 
     @property
     def likely_states(self) -> frozenset[ObjectState]:
@@ -73,6 +79,7 @@ def understand(text: str) -> Instruction:
     for destination in _DESTINATIONS:
         if (match := re.search(destination, lower)) is not None:
             lower = lower[: match.start("place")] + lower[match.end("place") :]
+    lower = _NON.sub(r"\2 not \1", lower)
     negated = [match.group(1) for match in re.finditer(rf"{_NEGATION}(\S.*?){_END_OF_NEGATION}", lower)]
     meaning = " ".join(
         re.sub(rf"(?:\b(?:that|which) (?:is|are) )?{_NEGATION}\S.*?{_END_OF_NEGATION}", " ", lower).split()
@@ -83,8 +90,13 @@ def understand(text: str) -> Instruction:
     not_meant = tuple(
         each for part, *told in said if not any(told) for each in re.split(r"\bn?or\b", part) if each.strip()
     )
-    if not_meant:  # "not the white plate, the blue one"
-        name = not_meant[0].split()[-1]
+    if name := _named(negated):  # "not the white plate, the blue one"
         meaning = re.sub(r"\bones?\b", lambda _: name, meaning)  # as it is: it may have backslashes
     meaning, places = meaning or lower, tuple(_STANDS.findall(meaning))
-    return Instruction(text, meaning, frozenset(states), frozenset(not_states), not_meant, places)
+    return Instruction(text, meaning, frozenset(states), frozenset(not_states), not_meant, places, bool(negated))
+
+
+def _named(negated: Sequence[str]) -> str:
+    """Return the last word of what is negated, where it names a thing: "plate" of "the white plate"."""
+    last = [part.split()[-1] for part in negated if part.strip()]
+    return next((word for word in last if word != "one" and not states_said(f"is {word}")), "")

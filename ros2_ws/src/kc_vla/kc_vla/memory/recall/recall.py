@@ -17,11 +17,14 @@ from kc_vla.memory.embedding.interface import Embedder, Vectors
 from kc_vla.memory.letters import has_half_letters
 from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer, RecalledUnit, line_of, tokens_of
 from kc_vla.memory.recall.confidence import ConfidenceCalibration, LogisticCurve
-from kc_vla.memory.recall.described import described
+from kc_vla.memory.recall.described import Described, described
 from kc_vla.memory.recall.index import STATES, UnitIndex
 from kc_vla.memory.recall.instruction import Instruction, understand
+from kc_vla.memory.recall.related import CALLED_SO, NO_VIEWPOINT, PLAUSIBLE, RELATED, in_relation, relation_in
 from kc_vla.memory.recall.unit_images import UnitImages
 from kc_vla.memory.recall.words import words
+from kc_vla.memory.references.spatial import Viewpoint
+from kc_vla.memory.references.spatial_phrases import SpatialPhrase
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
 
@@ -31,6 +34,8 @@ _IMAGES_AT_ONCE = 16
 """Images that a question waits for at most; the others are embedded by `prepare`, or at later questions."""
 _RANKED = 10
 """Units that are shown to whoever ranks them again, at most."""
+_AS_WELL = 0.02
+"""A unit of the same name whose score is no more behind is called so as well as the first one."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,12 @@ class Recall:
         return (self._images is None or self._images.update(most)) and done
 
     def ask(
-        self, text: str, most: int = 3, filters: Filters = EVERYTHING, most_tokens: int | None = None
+        self,
+        text: str,
+        most: int = 3,
+        filters: Filters = EVERYTHING,
+        most_tokens: int | None = None,
+        viewpoint: Viewpoint | None = None,
     ) -> RecallAnswer:
         """Return the units that an instruction is about.
 
@@ -143,6 +153,7 @@ class Recall:
             most: units of the answer, K.
             filters: what they have to be.
             most_tokens: of the answer's text; the first units that fit are taken.
+            viewpoint: where one looks from, for "left of" and the like.
 
         Raises:
             UnitError: the instruction is empty or too long, or one of the numbers makes no sense.
@@ -156,22 +167,80 @@ class Recall:
             fitting = "" if most_tokens is None else f" in {most_tokens} tokens"
             raise UnitError(f"{most} units{fitting}: ask for 1 to {MOST_FOUND} units, in 1 token or more")
         self._index.update()
-        notes = self._notes
-        if self._images is not None and not self._images.update(_IMAGES_AT_ONCE):
-            notes += (_NOT_YET,)
+        behind = self._images is not None and not self._images.update(_IMAGES_AT_ONCE)
         candidates = self._candidates(filters)
         if not candidates.size:
             return RecallAnswer(text, (), 0.0)
+        phrase = relation_in(text)
+        answer = None if phrase is None else self._related(text, phrase, candidates, viewpoint)
+        if answer is None:
+            answer = self._alike(text, candidates, most)
+        if behind:
+            answer = replace(answer, notes=(*answer.notes, _NOT_YET))
+        if self._ranker is not None and answer.confidence < self._sure:
+            answer = _ranked(answer, self._ranker)
+        return _fitting(replace(answer, found=answer.found[:most]), most_tokens)
+
+    def _alike(self, text: str, candidates: NDArray[np.intp], most: int) -> RecallAnswer:
+        """Return the units that are most like an instruction."""
         instruction = understand(text)
         scores = self._scores(instruction)[candidates]
         found = self._likeliest(candidates, scores, max(most, _RANKED, 2))
         lead = found[0].score - found[1].score if len(found) > 1 else found[0].score
         how = described(instruction, found[0].unit, self._index.values_asked_for(words(instruction.meaning)))
         confidence = self._calibration.confidence(how, found[0].score, lead)
-        answer = RecallAnswer(text, tuple(found), confidence, notes=notes, described=how)
-        if self._ranker is not None and answer.confidence < self._sure:
-            answer = _ranked(answer, self._ranker)
-        return _fitting(replace(answer, found=answer.found[:most]), most_tokens)
+        return RecallAnswer(text, tuple(found), confidence, notes=self._notes, described=how)
+
+    def _related(
+        self, text: str, phrase: SpatialPhrase, candidates: NDArray[np.intp], viewpoint: Viewpoint | None
+    ) -> RecallAnswer | None:
+        """Return the units that stand in a relation to others; None where the others are not known."""
+        others, sure = list[Unit](), 1.0
+        for each in phrase.others:
+            known = self._called(each)
+            if known is None:
+                return None
+            others += [found.unit for found in known.found]
+            sure *= known.confidence
+        if phrase.viewpoint not in ("", "robot") and (seen_from := self._called(phrase.viewpoint)) is not None:
+            viewpoint = Viewpoint(seen_from.found[0].unit.position[:3])
+        given = {each.object_id for each in others}
+        left = [at for at in candidates if self._unit(at).object_id not in given]
+        if not left:
+            return RecallAnswer(text, (), 0.0, notes=self._notes)
+        alike = self._alike(phrase.thing, np.array(left, np.intp), len(left))
+        likely, sure = alike.found, sure * RELATED
+        if words(phrase.thing):
+            sure *= alike.confidence
+        else:  # "the thing": any will do
+            likely = tuple(replace(each, score=likely[0].score) for each in likely)
+        chosen = {each.unit.object_id: each for each in likely if each.score >= likely[0].score - PLAUSIBLE}
+        found, note = in_relation([each.unit for each in chosen.values()], phrase, others, viewpoint)
+        sure *= NO_VIEWPOINT if note else 1.0
+        notes = (*self._notes, note) if note else self._notes
+        return RecallAnswer(
+            text,
+            tuple(chosen[each.object_id] for each in found),
+            sure if found else 0.0,
+            notes=notes,
+            described=Described.SO,
+        )
+
+    def _called(self, text: str) -> RecallAnswer | None:
+        """Return the units that are called so, as well as the first of them; None where none is."""
+        answer = self._alike(text, np.flatnonzero(self._index.there), MOST_FOUND)
+        if answer.described not in CALLED_SO:
+            return None
+        first = answer.found[0]
+        alike = (
+            each for each in answer.found if each.unit.name == first.unit.name and each.score >= first.score - _AS_WELL
+        )
+        return replace(answer, found=tuple(alike))
+
+    def _unit(self, number: int) -> Unit:
+        unit = self._index.units[number]
+        assert unit is not None
+        return unit
 
     def _candidates(self, filters: Filters) -> NDArray[np.intp]:
         numbers = np.flatnonzero(self._index.there)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 
-from kc_vla.memory.recall.words import stem
+from kc_vla.memory.recall.words import COLOURS, stem
 from kc_vla.memory.references.naming import Named, tier_of
 from kc_vla.memory.references.reference import Reference, read
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.memory.things import KnownThing
 
 _OPPOSITES = {"cleaned": "dirty", "on": "off", "opened": "closed", "filled": "used up", "heated": "cold"}
+_COLOURS = frozenset(map(stem, COLOURS))
 _OPPOSITE = _OPPOSITES | {other: one for one, other in _OPPOSITES.items()}
 
 
@@ -44,9 +45,14 @@ def fits(reference: Reference, named: Named, thing: KnownThing) -> Fit:
         return Fit.NO
     wanted = asked <= states if reference.also else not asked or bool(asked & states)
     words = {stem(word) for value in thing.attributes.values() for word in spoken(value).split()}
-    said = named.said - words - {stem(word) for word in spoken(thing.object_type).split()}
+    name = {stem(word) for word in spoken(thing.object_type).split()}
+    said = named.said - words - name
     if said & named.colours and thing.attributes.get("colour"):
         return Fit.NO
+    if any(words | name >= set(each) for each in reference.not_meant):
+        return Fit.NO
+    if not thing.attributes.get("colour") and any(not _COLOURS.isdisjoint(each) for each in reference.not_meant):
+        wanted = False
     there = not reference.place or not thing.container or held_by(reference.place, thing.container)
     return Fit.YES if wanted and not said and there else Fit.MAYBE
 

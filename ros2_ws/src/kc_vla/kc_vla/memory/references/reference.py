@@ -13,6 +13,7 @@ from kc_vla.memory.floors import without_floor
 from kc_vla.memory.recall.instruction import Instruction, understand
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.recall.words import COLOURS, stem
+from kc_vla.memory.recall.words import words as meaningful
 from kc_vla.memory.references.names import FURTHER
 from kc_vla.memory.references.purposes import Purpose, purpose_of
 from kc_vla.memory.short_term.unit import ObjectState, plain, spoken
@@ -42,6 +43,10 @@ COLD = "cold"
 _NO_MORE = frozenset({"that", "which", "is", "are", "and", "else", "not", "the", "a"})
 
 
+_LEFT_OVER = re.compile(r"(?:[ ,]+(?:that|which|but|and|has|have|had|is|are|was|were|been))*[ ,]*$")
+"""What introduced a negation, after it was taken away: "an apple that has"."""
+
+
 @dataclass(frozen=True)
 class Reference:
     """A reference, taken apart.
@@ -63,6 +68,7 @@ class Reference:
         purpose: what it is wanted for, of those of which it is known which things serve; None otherwise.
         unknown: it has no name and is told by more than states and colors: "something sharp".
         floor: words for the floor on which it is said to be: "upstairs", "second floor"; empty where nothing is said.
+        not_meant: what it should not be, each in words without endings: ("red",) of "not the red one".
     """
 
     text: str
@@ -80,6 +86,7 @@ class Reference:
     purpose: Purpose | None = None
     unknown: bool = False
     floor: str = ""
+    not_meant: tuple[tuple[str, ...], ...] = ()
 
     @property
     def pronoun(self) -> bool:
@@ -108,6 +115,7 @@ def read(text: str) -> Reference:
 def _read(text: str) -> Reference:
     lower = spoken(text) if " " not in text else text.lower()
     understood = understand(f"the {lower}" if not lower.startswith("the ") else lower)
+    lower = _without_negation(lower, understood)
     if (thing := _ANY.match(lower)) is not None and lower not in PRONOUNS:
         return _nameless(text, lower, understood, indefinite=thing.group(1) is not None)
     rest, further = lower, 0
@@ -153,7 +161,21 @@ def _read(text: str) -> Reference:
         _ARTICLES.sub("", _INDEFINITE.sub("", place)),
         called=tuple(called),
         purpose=purpose_of(found[0]) if len(found) == 1 else None,
+        not_meant=_not_meant(understood),
     )
+
+
+def _without_negation(lower: str, understood: Instruction) -> str:
+    """Return a text without what it says that is not meant: "a mug" for "a mug, but not the red one"."""
+    if not understood.negated:
+        return lower
+    meaning = understood.meaning if lower.startswith("the ") else understood.meaning.removeprefix("the ")
+    return _LEFT_OVER.sub("", meaning).lstrip(" ,") or lower
+
+
+def _not_meant(understood: Instruction) -> tuple[tuple[str, ...], ...]:
+    """Return what is not meant, each in words; what says nothing is left out."""
+    return tuple(said for each in understood.not_meant if (said := meaningful(each)))
 
 
 def _is_name(words: Sequence[str], at: int) -> bool:
@@ -207,4 +229,5 @@ def _nameless(text: str, lower: str, understood: Instruction, indefinite: bool) 
         called=colours,
         purpose=None if done else purpose_of(lower),
         unknown=bool(more),
+        not_meant=_not_meant(understood),
     )

@@ -160,4 +160,5 @@ class LongTermPart:
             thing.confidence,
             movable=thing.movable,
             source=self.name,
+            size=thing.size,
         )
