@@ -1,0 +1,141 @@
+"""Questions put together from the parts of a text that a pattern has found."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from kc_vla.memory.asking.noun_phrases import NounPhrase, is_anything, phrase_of
+from kc_vla.memory.asking.predicates import PREPOSITION, Predicate, place_of, predicate_of
+from kc_vla.memory.asking.question import STATES, Asked, PlacePhrase, Question, QuestionError
+
+_VAGUE = re.compile(
+    r"^(?:any|some|no)?(?:thing|body|one)s?\b|^what(?:ever)?\b|^(?:stuff|items?|objects?|things?) (?:to|for"
+    r"|that|i|we|you)\b"
+)
+_WANTED = re.compile(r"\b(?:to|for|can|could|may|might)\b")
+_PEOPLE = re.compile(r"^(?:any|some|every|no) ?(?:one|body)\b(?! of)|^(?:people|persons?|children|guests?)$")
+_TWO = re.compile(r"(?<!salt) (?:and|or) (?:the|my|a|an|your|our|where|is|are|what|how|which|did|when|has|have)\b")
+_PLACE_AT = re.compile(rf" (?=(?:that is |which is |lying |standing )?(?:{PREPOSITION}) |upstairs$|downstairs$)")
+
+
+def ask(asked: Asked, name: str | NounPhrase, **more: Any) -> Question:
+    """Return a question about a thing, with what its name says beside what else is said.
+
+    Raises:
+        QuestionError: two things are asked for at once, or it says nothing.
+    """
+    phrase = name if isinstance(name, NounPhrase) else phrase_of(one_thing(name))
+    given: dict[str, Any] = {
+        "thing": phrase.thing,
+        "order": phrase.order,
+        "place": phrase.place,
+        "deed": phrase.deed,
+        "states": phrase.states,
+        "not_states": phrase.not_states,
+    }
+    for field, value in more.items():
+        if field in ("states", "not_states"):
+            given[field] = given[field] | value
+        elif value or field not in given:
+            given[field] = value
+    return Question("", asked, **given)
+
+
+def one_thing(name: str) -> str:
+    """Return a name, if it is of one thing.
+
+    Raises:
+        QuestionError: it is of several.
+    """
+    if _PEOPLE.match(name):
+        raise QuestionError("I do not know: I remember things, and no people")
+    if _TWO.search(name):
+        raise QuestionError(f"{name[:60]!r} asks for several things: ask for one at a time")
+    return name
+
+
+def described(asked: Asked, name: str, said: Predicate, past: bool = False, **more: Any) -> Question:
+    """Return a question for things of which something is said: it narrows down what is meant.
+
+    Args:
+        asked: what for.
+        name: of the thing.
+        said: of it.
+        past: it was brought into the state.
+        more: fields of the question.
+    """
+    states, not_states = (said.states, said.not_states) if not said.negated else (frozenset[str](), said.states)
+    if past and len(states) == 1 and not said.place:
+        return ask(asked, name, deed=min(states), colour=said.colour, **more)
+    if said.negated and (said.place or said.colour or said.deed):
+        raise QuestionError("ask where things are, rather than where they are not")
+    fields: dict[str, Any] = {"place": said.place, "colour": said.colour, "deed": said.deed}
+    return ask(asked, name, states=states, not_states=not_states, **(fields | more))
+
+
+def existing(name: str, asked: Asked = Asked.IS_THERE, **more: Any) -> Question:
+    """Return whether there is something, or where it is: "a dirty mug in the kitchen", "anything sharp"."""
+    name = re.sub(r"^(?:an?|any|some|no|another|more|one|at least one|one or more) (?=\w)", "", name.strip())
+    name = re.sub(r" (?:left|around|anywhere|available|here|at all|somewhere|or not|at home|too|in here)$", "", name)
+    name = re.sub(r" in (?:the|this|our|my) (?:house|home|flat|apartment|whole house|entire house|place)$", "", name)
+    one_thing(name)
+    if _VAGUE.match(name):
+        return _vague(name, asked, more)
+    if re.search(r" (?:you|i|we) ", name):
+        return ask(asked, name, **more)
+    clause = re.match(r"^(?P<n>.+?),? (?:that|which) (?:is|are|was|were|has been|have been) (?P<p>.+)$", name)
+    if clause is not None and (said := predicate_of(clause["p"])) is not None:
+        return described(asked, clause["n"], said, **more)
+    due = re.match(r"^(?P<n>.+?),? (?:that|which) (?P<p>(?:needs?|must|should|ought to|has to|have to) .+)$", name)
+    if due is not None and (said := predicate_of(due["p"])) is not None:
+        return described(asked, due["n"], said, **more)
+    head, place = with_place(name)
+    words = head.split()
+    for at in range(max(1, len(words) - 3), len(words)):  # "are there mugs dirty"
+        said = predicate_of(" ".join(words[at:]))
+        if said is not None and (said.states or said.not_states or said.colour):
+            return described(asked, " ".join(words[:at]), said, **({"place": place} | more))
+    return ask(asked, head, **({"place": place} | more))
+
+
+def _vague(name: str, asked: Asked, more: dict[str, Any]) -> Question:
+    apart = re.match(
+        rf"^(?P<a>\w+) (?P<pl>(?:{PREPOSITION}) .+?) (?P<r>(?:that|which|to|i can|we can|you can|i could) .+)$", name
+    )
+    if apart is not None and (place := place_of(apart["pl"])) is not None:
+        return _vague(f"{apart['a']} {apart['r']}", asked, {"place": place} | more)
+    place = place_of(re.sub(r"^\w+ (?:else |that is |which is |lying |there )?", "", name))
+    if place is not None and is_anything(name.split()[0]):
+        return ask(asked, NounPhrase(), **({"place": place} | more))
+    if _WANTED.search(name):
+        return ask(asked, NounPhrase(thing=name), **more)
+    head, place = with_place(name)
+    rest = re.sub(r"^\w+ (?:else )?(?:that is |which is )?", "", head)
+    said = predicate_of(rest) if rest != head else None
+    if said is not None and (said.states or said.not_states or said.colour):
+        return described(asked, "thing", said, **({"place": place} | more))
+    return ask(asked, NounPhrase(thing=head), **({"place": place} | more))
+
+
+def with_place(name: str) -> tuple[str, PlacePhrase | None]:
+    """Return a name and the place behind it; None where it names none."""
+    for found in _PLACE_AT.finditer(name):
+        place = place_of(re.sub(r"^(?:that is|which is|lying|standing) ", "", name[found.end() :]))
+        if place is not None and found.start():
+            return name[: found.start()], place
+    return name, None
+
+
+def contents(place: PlacePhrase | None, asked: Asked = Asked.WHICH, name: str = "", **more: Any) -> Question | None:
+    """Return what is in a place; None where it is none."""
+    if place is None:
+        return None
+    if re.fullmatch(r"there|here|it|them|that|this", place.name):
+        raise QuestionError(f"nobody said what {place.name!r} is: name the place")
+    return ask(asked, NounPhrase() if not name or is_anything(name) else name, place=place, **more)
+
+
+def is_state(deed: str) -> bool:
+    """Return whether a deed brings things into a state."""
+    return deed in STATES
