@@ -19,6 +19,7 @@ from kc_vla.launching.graph import AGAIN, CLOSE_S, node, text, texts
 from kc_vla.launching.kinds import PORT, AnyText, NewPath, Number, OneOf, ServerAddress, Switch, typed
 from kc_vla.launching.namespace import Suffix
 from kc_vla.launching.parameters import parameter_arguments
+from kc_vla.memory.robot.robot_memory import LONG_PART, SHORT_PART, parts_of
 
 
 def check(context: LaunchContext) -> None:
@@ -48,19 +49,37 @@ def planned_by(context: LaunchContext) -> str:
     return asked if asked != "auto" else "model" if chosen(context, "llm") else "grammar"
 
 
+def map_of(context: LaunchContext) -> str:
+    """The map that the long-term memory is in; a sequence that comes with the stack has a scene of its own."""
+    map_id, sequence, scene, seed = (chosen(context, each) for each in ("map_id", "sequence", "scene", "seed"))
+    if map_id:
+        return map_id
+    return sequence if sequence and not Path(sequence).expanduser().is_file() else f"{scene}-{seed}"
+
+
+def memories(context: LaunchContext) -> list[Node]:
+    """The nodes that remember, as far as the memory consists of them; others can ask them while the robot works."""
+    wanted = parts_of(chosen(context, "memory")) if typed(chosen(context, "memory_nodes")) else ()
+    nodes = []
+    if LONG_PART in wanted:
+        given = {"map_id": text(map_of(context)), **texts(store="memory_store")}
+        nodes.append(node("long_term_memory", given, sigterm_timeout=CLOSE_S, **AGAIN))
+    if SHORT_PART in wanted:
+        nodes.append(node("short_term_memory", {}, **AGAIN))
+    return nodes
+
+
 def planner(context: LaunchContext) -> list[Node]:
     """The planner; a language model plans where one is named."""
-    map_id, sequence, scene, seed = (chosen(context, each) for each in ("map_id", "sequence", "scene", "seed"))
     given = texts(memory="memory", store="memory_store", model="llm", server="server", cache="cache")
-    if not map_id:  # a sequence that comes with the stack has a scene of its own
-        map_id = sequence if sequence and not Path(sequence).expanduser().is_file() else f"{scene}-{seed}"
     return [
         node(
             "planner",
             {
                 "planner": planned_by(context),
                 "offline": LaunchConfiguration("offline"),
-                "map_id": text(map_id),
+                "memory_nodes": LaunchConfiguration("memory_nodes"),
+                "map_id": text(map_of(context)),
                 **given,
             },
             **AGAIN,
@@ -133,6 +152,13 @@ def generate_launch_description() -> LaunchDescription:
                 description="what the robot remembers with; history: the last things seen; context: those handled",
             ),
             Argument(
+                "memory_nodes",
+                Switch(),
+                default_value="true",
+                description="whether the nodes long_term_memory and short_term_memory remember, whom others can ask "
+                "while the robot works; false: the planner by itself",
+            ),
+            Argument(
                 "output",
                 NewPath("folder"),
                 default_value="runs",
@@ -197,6 +223,7 @@ def generate_launch_description() -> LaunchDescription:
                 package="kc_vla_sim",
                 on_exit=end_with,
             ),
+            OpaqueFunction(function=memories),
             OpaqueFunction(function=planner),
             OpaqueFunction(function=page),
             OpaqueFunction(function=session),

@@ -9,7 +9,7 @@ what lay about, or also what is in all that can be opened, into which it looked 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from pathlib import Path
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.robot.interface import SceneObservation
 from kc_vla.memory.robot.robot_memory import BOTH, LONG, NONE, RobotMemory, open_robot_memory
 from kc_vla.memory.things import ObservedThing
@@ -115,21 +116,36 @@ class _Watching:
 
 
 def play(
-    sequence: TaskSequence, arm: TrialArm, planner: Planner | None = None, tell: Tell | None = None
+    sequence: TaskSequence,
+    arm: TrialArm,
+    planner: Planner | None = None,
+    tell: Tell | None = None,
+    memory: Callable[[NavigationMap], RobotMemory] | None = None,
 ) -> list[TaskRecord]:
     """Play a sequence from its beginning to its end, whatever fails on the way.
 
+    Args:
+        sequence: its tasks and their home.
+        arm: how it is played.
+        planner: makes the plans; None: the grammar.
+        tell: gets each step.
+        memory: opens an empty memory for a robot that can go to these areas; None: that of the arm in this process.
+
     Raises:
-        PlanningError: there is no such memory.
+        RobotMemoryError: there is no such memory.
     """
-    planner, embedder = planner or GrammarPlanner(), shared_embedder()
+    planner = planner or GrammarPlanner()
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="household-")))
         world = sequence.world()
-        store = opened.enter_context(Store(folder / "memory.db"))
-        memories = open_robot_memory(
-            arm.memory, embedder, navigation_map_of(world.plan), LongTermMemory(store), capacity=arm.capacity
-        )
+        grounds = navigation_map_of(world.plan)
+        if memory is not None:
+            memories = memory(grounds)
+        else:
+            store = opened.enter_context(Store(folder / "memory.db"))
+            memories = open_robot_memory(
+                arm.memory, shared_embedder(), grounds, LongTermMemory(store), capacity=arm.capacity
+            )
         shown = show(memories, world, arm.shown)
         noise = noise_of(sequence) if arm.disturbed else None
         body = _Watching(world, noise, shown if arm.memory in (BOTH, LONG) else set())

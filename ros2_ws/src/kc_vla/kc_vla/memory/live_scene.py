@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+from kc_vla.memory.change_log import ChangeLog
 from kc_vla.memory.intake import Taken, lasting_stamp
+from kc_vla.memory.long_term import looks
 from kc_vla.memory.long_term.building import CLOCKS_DIFFER_NS
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
 from kc_vla.memory.long_term.exchange import form_of
-from kc_vla.memory.long_term.graph import SceneGraph
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
-from kc_vla.memory.long_term.nodes import Area, Floor, Vector
+from kc_vla.memory.long_term.nodes import Area, Floor, Node, Vector
 from kc_vla.memory.long_term.query import MOST_TEXT, FoundObject, Query, Way, neighbours, way
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.long_term.words import Embed
+from kc_vla.memory.things import ObservedThing
 
 T = TypeVar("T")
 _FORMS = (".json", ".graphml")
@@ -37,6 +40,15 @@ class Size(NamedTuple):
     map_id: str
     areas: int
     objects: int
+
+
+class SceneChanges(NamedTuple):
+    """What changed in a map since a revision; see `ChangesSince`."""
+
+    revision: int
+    whole: bool
+    nodes: list[Node]
+    removed: tuple[str, ...]
 
 
 class LiveScene:
@@ -66,6 +78,8 @@ class LiveScene:
             raise StoreError(f"{path} cannot be used: {error.strerror or error}; choose another file") from error
         self._closed = False
         self._memory = LongTermMemory(self._store, settings, embed)
+        self._memory.listen(self._note)
+        self._logs: dict[str, ChangeLog] = {}
         self.tally: Counter[str] = Counter()
         self.changes = 0
         self.map_id = map_id
@@ -138,6 +152,43 @@ class LiveScene:
         if len(text) > MOST_TEXT:
             raise GraphError(f"an instruction of {len(text)} letters: {MOST_TEXT} are the most")
         return self._known(map_id, lambda name: self._memory.describe(name, most_tokens or _TOKENS, text, near))
+
+    def enter(self, map_id: str, areas: Mapping[str, Area]) -> None:
+        """Begin with a robot in a map, which may be new; see `looks.enter`."""
+        self._with(map_id, lambda name: looks.enter(self._memory, name, areas))
+        self.changes += 1
+
+    def look(self, map_id: str, seen: Iterable[ObservedThing], at: str, missed: str, stamp_ns: int) -> list[str]:
+        """Take in what a robot sees at once, and what it missed at its place; see `looks`."""
+
+        def take(name: str) -> list[str]:
+            if missed:
+                looks.miss(self._memory, name, missed, stamp_ns)
+                return []
+            return looks.look(self._memory, name, seen, at, stamp_ns)
+
+        return self._change(map_id, take)
+
+    def since(self, map_id: str, revision: int) -> SceneChanges:
+        """Return what changed in a map since a revision, for a client that keeps a copy of it."""
+
+        def changes(name: str) -> SceneChanges:
+            graph = self._memory.graph(name)
+            if name not in self._logs:  # nobody has asked before
+                self._logs[name] = ChangeLog()
+            found = self._logs[name].since(revision)
+            nodes = list(graph.nodes()) if found.whole else [graph.get(each) for each in found.put]
+            return SceneChanges(found.revision, found.whole, nodes, found.removed)
+
+        return self._known(map_id, changes)
+
+    def _note(self, map_id: str, change: GraphChange) -> None:
+        log = self._logs.get(map_id)
+        if log is not None:
+            for name in change.removed:
+                log.remove(name)
+            for node in change.put:
+                log.put(node.id)
 
     def upsert(self, map_id: str, object_id: str, values: Mapping[str, Any]) -> str:
         """Put an object in by hand, or set fields of one; return its id."""

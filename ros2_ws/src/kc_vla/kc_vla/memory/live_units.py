@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
+from kc_vla.memory.change_log import ChangeLog
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.intake import Taken, unit_of
 from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer
@@ -59,6 +60,15 @@ class Recalled(NamedTuple):
     standings: list[Standing]
 
 
+class UnitChanges(NamedTuple):
+    """What changed since a revision; see `ChangesSince`."""
+
+    revision: int
+    whole: bool
+    units: list[Standing]
+    removed: tuple[str, ...]
+
+
 class LiveUnits:
     """A short-term memory in use, with its recall and its tally, for one thread."""
 
@@ -78,6 +88,7 @@ class LiveUnits:
         self.memory, self.embedding = memory, embedder.name
         self.tally: Counter[str] = Counter()
         self._recall = Recall(memory, embedder, ranker=ranker)
+        self._log: ChangeLog | None = None
         self._now_ns = 0
 
     def take(self, taken: Taken, frame: str, now_ns: int) -> DetectionIntake:
@@ -97,22 +108,59 @@ class LiveUnits:
                 refused.append(str(error))
         return DetectionIntake(self.observe(units), refused)
 
-    def observe(self, units: Iterable[Unit], used: bool = False) -> list[News]:
+    def units(self) -> Iterable[Unit]:
+        """Return all units."""
+        return iter(self.memory)
+
+    def unit(self, object_id: str) -> Unit | None:
+        """Return the unit of that id; None where there is none."""
+        return self.memory.get(object_id)
+
+    def put(self, units: Iterable[Unit], used: bool = False, whole: bool = False) -> list[UnitChange]:
         """Take in units; see `ShortTermMemory.observe`."""
-        changes = [self.memory.observe(unit, used) for unit in units]
+        changes = [self.memory.observe(unit, used, whole) for unit in units]
         for change in changes:
             self.tally[change.happened.value] += 1
             self.tally["evicted"] += change.evicted is not None
-        return [news for change in changes for news in self._news(change)]
+        return changes
 
-    def ask(self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Recalled:
-        """Return the units that an instruction is about; see `Recall.ask`."""
+    def observe(self, units: Iterable[Unit], used: bool = False, whole: bool = False) -> list[News]:
+        """Take in units, and return what became of each and of those that had to leave."""
+        return [news for change in self.put(units, used, whole) for news in self._news(change)]
+
+    def answer(
+        self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None
+    ) -> RecallAnswer:
+        """Return what an instruction is about; see `Recall.ask`."""
         try:
             answer = self._recall.ask(text, most, filters, most_tokens)
         except Exception:
             self.tally["failed"] += 1
             raise
         self.tally["recalls"] += 1
+        return answer
+
+    def forget(self) -> None:
+        """Forget all."""
+        self.memory.refresh()
+
+    def since(self, revision: int) -> UnitChanges:
+        """Return what changed since a revision, for a client that keeps a copy of the units."""
+        if self._log is None:  # nobody has asked before
+            self._log = ChangeLog()
+            self.memory.listen(self._note)
+        changes = self._log.since(revision)
+        held = [unit.object_id for unit in self.memory] if changes.whole else changes.put
+        units = [self._standing(self.memory[name]) for name in held]
+        return UnitChanges(changes.revision, changes.whole, units, changes.removed)
+
+    def _note(self, object_id: str, unit: Unit | None) -> None:
+        assert self._log is not None
+        (self._log.remove if unit is None else self._log.put)(object_id)
+
+    def ask(self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Recalled:
+        """Return the units that an instruction is about, and where each stands."""
+        answer = self.answer(text, most, filters, most_tokens)
         return Recalled(answer, [self._standing(each.unit) for each in answer.found])
 
     def tell(self, object_id: str, outcome: int, now_ns: int) -> News:

@@ -11,6 +11,7 @@ from std_msgs.msg import Header
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
+from kc_vla.core.stamps import nanoseconds
 from kc_vla.inference.worker import JobOutcome
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.live_scene import LiveScene
@@ -25,7 +26,9 @@ from kc_vla.ros.health import WARN
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.scene import (
+    area_from,
     areas_response,
+    changes_response,
     description_response,
     fields_from,
     id_response,
@@ -34,22 +37,27 @@ from kc_vla.ros.scene import (
     place_from,
     query_from,
     query_response,
+    refused_response,
     size_response,
     spread_from,
     way_response,
 )
 from kc_vla.ros.scene_markers import SceneMarkers
+from kc_vla.ros.skills import sight_from
 from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import (
     DescribeScene,
     EditScene,
+    EnterMap,
     FindWay,
     ForgetObject,
     GetNeighbours,
     LoadMap,
+    ObserveScene,
     QueryScene,
     SaveMap,
+    SceneSince,
     SetAreas,
 )
 
@@ -96,7 +104,8 @@ class LongTermMemoryNode(StackNode):
         self.get_logger().info(f"{store}: map {size.map_id!r} has {size.areas} areas and {size.objects} objects")
         self._work = runner(self, False, "the long-term memory", _WAITING, refusals=(StackError,))
         SceneMarkers(self, self._work, self._live, self._header)
-        DetectionFeed(self, self._work, self._job_of, self._on_taken, 1, values.period)
+        if values.detections:
+            DetectionFeed(self, self._work, self._job_of, self._on_taken, 1, values.period)
         serve(self, self._work, self._offers())
 
     def stop(self) -> None:
@@ -145,6 +154,14 @@ class LongTermMemoryNode(StackNode):
             (ForgetObject, topics.FORGET_OBJECT, self._forget, lambda response, nothing: None),
             (SaveMap, topics.SAVE_MAP, lambda asked: live.save(asked.map_id, asked.file), path_response),
             (LoadMap, topics.LOAD_MAP, lambda asked: live.load(asked.map_id, asked.file, asked.replace), size_response),
+            (EnterMap, topics.ENTER_MAP, self._enter, lambda response, nothing: None),
+            (ObserveScene, topics.OBSERVE_SCENE, self._observe, refused_response),
+            (
+                SceneSince,
+                topics.SCENE_SINCE,
+                lambda asked: live.since(asked.map_id, asked.revision),
+                changes_response,
+            ),
             (
                 SetAreas,
                 topics.SET_AREAS,
@@ -152,6 +169,14 @@ class LongTermMemoryNode(StackNode):
                 areas_response,
             ),
         )
+
+    def _enter(self, request: EnterMap.Request) -> None:
+        self._live.enter(request.map_id, {each.id: area_from(each) for each in request.areas})
+
+    def _observe(self, request: ObserveScene.Request) -> list[str]:
+        stamp_ns = nanoseconds(request.stamp) or time.time_ns()
+        seen, refused = sight_from(request.seen)
+        return refused + self._live.look(request.map_id, seen, request.at, request.missed, stamp_ns)
 
     def _found(self, response: QueryScene.Response, found: list[FoundObject]) -> None:
         query_response(response, found, self._header())

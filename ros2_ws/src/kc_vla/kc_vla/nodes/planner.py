@@ -1,4 +1,4 @@
-"""Node `planner`: an instruction in, skills out, each fed back into both memories, which it holds itself.
+"""Node `planner`: an instruction in, skills out, each fed back into both memories.
 
 What is planned, recalled, explored and done is told in lines. An instruction that comes while another one is carried
 out takes its place; the skill that is being done is stopped first.
@@ -16,9 +16,7 @@ from rclpy.action import CancelResponse, GoalResponse
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.memory.embedding.models import OFFLINE, open_embedder
-from kc_vla.memory.long_term.memory import LongTermMemory
-from kc_vla.memory.long_term.store import Store
-from kc_vla.memory.robot.robot_memory import BOTH, NAMES, open_robot_memory
+from kc_vla.memory.robot.robot_memory import BOTH, NAMES
 from kc_vla.memory.served import ServerSettings
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
 from kc_vla.planning.choosing import PLANNERS, PlannerSettings, open_planner
@@ -28,6 +26,7 @@ from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.planner_memory import MemorySettings, PlannerMemory
 from kc_vla.ros.planner_publisher import PlannerPublisher, result_message
 from kc_vla.ros.process import run_node
 from kc_vla.ros.skill_client import SkillClient
@@ -54,9 +53,17 @@ class PlannerParameters(NodeParameters):
     offline: bool = parameter(True, "the grammar plans where the model does not, and the result says so")
     cache: str = parameter("", "folder for the model's answers, for runs that can be repeated; empty: none")
     memory: str = parameter(BOTH, "what the robot remembers with", choices=tuple(NAMES))
-    store: str = parameter("runs/memory.db", "file of the long-term memory, which outlives the node")
+    memory_nodes: bool = parameter(
+        False, "remember in the nodes long_term_memory and short_term_memory, whom others can ask; else in this one"
+    )
+    memory_timeout: float = parameter(
+        60.0, "s to wait for an answer of those nodes, such as one that is being started again", low=1.0, high=3600.0
+    )
+    store: str = parameter("runs/memory.db", "file of the long-term memory, which outlives this node; without nodes")
     map_id: str = parameter("home", "map that the long-term memory is in")
-    capacity: int = parameter(100, "units of the short-term memory", low=LEAST_CAPACITY, high=MOST_CAPACITY)
+    capacity: int = parameter(
+        100, "units of the short-term memory; without nodes", low=LEAST_CAPACITY, high=MOST_CAPACITY
+    )
     embedding: str = parameter(OFFLINE, "makes vectors of sentences: offline, a folder with an ONNX model, or hub:...")
     calls: int = parameter(400, "skills that one instruction may take", low=1, high=100_000)
     skill_timeout: float = parameter(120.0, "s of wall time that one skill may take", low=0.1, high=86400.0)
@@ -75,12 +82,11 @@ class PlannerNode(StackNode):
     def start(self) -> None:
         """Open planner and memories; the loop begins when the robot has said where it is."""
         values = self.parameters
-        self._store: Store | None = None
         self._loop: Loop | None = None
         try:
             self._planner = open_planner(self._settings())
             self._embedder = open_embedder(values.embedding)
-            self._store = Store(_path(values.store))
+            self._memory = PlannerMemory(self, self._memory_settings(), self._embedder)
         except (StackError, OSError) as error:
             raise StartError(str(error)) from error
         self._work = runner(self, False, "the planner", refusals=(StackError,))
@@ -97,14 +103,15 @@ class PlannerNode(StackNode):
         if self._loop is not None:
             self._loop.stop("the planner ends")
         self._body.close()
+        self._memory.close()
         self._server.destroy()
         self._work.close()
-        if self._store is not None:
-            self._store.close()
+        self._memory.close_store()
 
     def details(self) -> dict[str, object]:
         """Return who plans, and with which memory."""
-        return {"planner": self.parameters.planner, "memory": self.parameters.memory}
+        where = "in nodes of its own" if self.parameters.memory_nodes else "in the planner"
+        return {"planner": self.parameters.planner, "memory": f"{self.parameters.memory}, {where}"}
 
     # -- beginning ----------------------------------------------------------------------------------------------
 
@@ -115,6 +122,11 @@ class PlannerNode(StackNode):
             server = ServerSettings(values.model, values.server, values.server_timeout, most_tokens=_MODEL_TOKENS)
         return PlannerSettings(values.planner, server, values.offline, _path(values.cache) if values.cache else None)
 
+    def _memory_settings(self) -> MemorySettings:
+        values = self.parameters
+        store = None if values.memory_nodes else _path(values.store)
+        return MemorySettings(values.memory, values.map_id, store, values.capacity, values.memory_timeout)
+
     async def _begin(self) -> None:
         """Wait for the robot, and carry out what the parameters ask for."""
         values = self.parameters
@@ -123,10 +135,11 @@ class PlannerNode(StackNode):
             self.fail(f"no robot answers on {topics.DO_SKILL} and {topics.LOOK_AROUND}: is its node alive?")
             return
         try:
-            self._loop = self._opened(around)
+            self._loop = await answer(self._work, lambda: self._opened(around))
         except StackError as error:
             self.cannot_start(str(error))
             return
+        self._memory.stop_waiting(self._loop.interrupted)
         if values.instruction:
             result = await self._carried_out(values.instruction)
             self.exit_code, self.done = int(not result.success), True
@@ -145,13 +158,10 @@ class PlannerNode(StackNode):
 
     def _opened(self, around: LookAround.Response) -> Loop:
         values = self.parameters
-        assert self._store is not None
         grounds = grounds_from(around.areas)
-        memories = open_robot_memory(
-            values.memory, self._embedder, grounds, LongTermMemory(self._store), values.map_id, values.capacity
-        )
+        memory = self._memory.open(grounds)
         limits = Limits(calls=values.calls)
-        return Loop(self._body, self._planner, memories, grounds, around.at, self._tell, limits, self._body.cancel)
+        return Loop(self._body, self._planner, memory, grounds, around.at, self._tell, limits, self._body.cancel)
 
     def _tell(self, step: ExecutionStep) -> None:
         """Take in a step of the loop, on its thread."""

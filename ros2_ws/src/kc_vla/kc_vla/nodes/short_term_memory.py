@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
+from kc_vla.core.stamps import nanoseconds
 from kc_vla.inference.worker import JobOutcome
 from kc_vla.memory.embedding.models import OFFLINE, open_embedder
 from kc_vla.memory.live_units import DetectionIntake, LiveUnits, News, Recalled
@@ -21,10 +22,17 @@ from kc_vla.ros.convert import time_message
 from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
-from kc_vla.ros.units import change_message, filters_from, recall_response, units_from, units_message
+from kc_vla.ros.units import (
+    change_message,
+    filters_from,
+    recall_response,
+    since_response,
+    units_from,
+    units_message,
+)
 from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import MemoryChanges, MemoryUnits, ObjectDetections
-from kc_vla_msgs.srv import MemoryStatistics, ObserveUnits, RecallUnits, TellRecall
+from kc_vla_msgs.srv import ForgetUnits, MemoryStatistics, ObserveUnits, RecallUnits, TellRecall, UnitsSince
 
 _WAITING = 100
 """Messages, and questions, that wait at most."""
@@ -74,7 +82,8 @@ class ShortTermMemoryNode(StackNode):
         self._trouble, self._prepare_at = "", 0.0
         self._units = self.advertise(MemoryUnits, topics.SHORT_TERM_UNITS, qos.STATUS)
         self._changes = self.advertise(MemoryChanges, topics.SHORT_TERM_CHANGES, qos.EVENT)
-        DetectionFeed(self, self._work, self._job_of, self._on_heard, _WAITING)
+        if values.detections:
+            DetectionFeed(self, self._work, self._job_of, self._on_heard, _WAITING)
         serve(self, self._work, self._offers())
         self.every(_TELL_S, self._publish_units)
 
@@ -151,11 +160,14 @@ class ShortTermMemoryNode(StackNode):
             (ObserveUnits, topics.OBSERVE_UNITS, self._observe, self._observed),
             (RecallUnits, topics.RECALL_UNITS, self._recall, recall_response),
             (TellRecall, topics.TELL_RECALL, self._tell, self._told),
+            (ForgetUnits, topics.FORGET_UNITS, lambda asked: self._live.forget(), self._forgotten),
+            (UnitsSince, topics.UNITS_SINCE, lambda asked: self._live.since(asked.revision), since_response),
             (MemoryStatistics, topics.MEMORY_STATISTICS, lambda asked: self._all_units(), self._counted),
         )
 
     def _observe(self, request: ObserveUnits.Request) -> list[News]:
-        return self._live.observe(units_from(request.units, self._intake.frame, self._now_ns()), request.used)
+        units = units_from(request.units, self._intake.frame, self._now_ns())
+        return self._live.observe(units, request.used, request.whole)
 
     def _observed(self, response: ObserveUnits.Response, news: list[News]) -> None:
         response.changes = [change_message(each) for each in news]
@@ -166,11 +178,15 @@ class ShortTermMemoryNode(StackNode):
         return self._live.ask(request.text, int(request.k) or 3, filters, int(request.most_tokens) or None)
 
     def _tell(self, request: TellRecall.Request) -> News:
-        return self._live.tell(request.object_id, request.outcome, self._now_ns())
+        now_ns = nanoseconds(request.stamp) or self._now_ns()
+        return self._live.tell(request.object_id, request.outcome, now_ns)
 
     def _told(self, response: TellRecall.Response, news: News) -> None:
         response.change = change_message(news)
         self._publish_changes([news])
+
+    def _forgotten(self, response: ForgetUnits.Response, nothing: None) -> None:
+        self._changed = True
 
     def _counted(self, response: MemoryStatistics.Response, held: MemoryUnits) -> None:
         response.held, response.embedding = held, self._live.embedding

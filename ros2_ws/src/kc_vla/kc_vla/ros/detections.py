@@ -30,6 +30,7 @@ Job = Callable[[], Any]
 class DetectionParameters(RobotParameters):
     """The parameters of a node that receives detections."""
 
+    detections: bool = parameter(True, "take in what comes on the topic detections, too; false: the services' alone")
     frame: str = parameter("", "that positions are in, e.g. map; empty: that of the robot's base")
     camera: str = parameter("", "file with a camera's place (kc-vla calibrate hand-eye), for detections in its frame")
     lens: str = parameter("", "file of its lens; with it, what it has in view is known")

@@ -11,17 +11,30 @@ from geometry_msgs.msg import Point, Pose, PoseStamped, Vector3
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Header
 
-from kc_vla.memory.live_scene import Size
+from kc_vla.core.stamps import nanoseconds
+from kc_vla.memory.live_scene import SceneChanges, Size
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
+from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
+from kc_vla.memory.long_term.nodes import Area, Floor, Node, SceneObject, Vector
 from kc_vla.memory.long_term.query import FoundObject, Query, Way
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
 from kc_vla.ros.convert import attributes_message, point_message, time_message
-from kc_vla_msgs.msg import SceneArea
+from kc_vla_msgs.msg import SceneArea, SceneFloor
 from kc_vla_msgs.msg import SceneObject as SceneObjectMessage
-from kc_vla_msgs.srv import DescribeScene, EditScene, FindWay, GetNeighbours, LoadMap, QueryScene, SaveMap, SetAreas
+from kc_vla_msgs.srv import (
+    DescribeScene,
+    EditScene,
+    FindWay,
+    GetNeighbours,
+    LoadMap,
+    ObserveScene,
+    QueryScene,
+    SaveMap,
+    SceneSince,
+    SetAreas,
+)
 
 _GROUND, _SPACING_M = "ground", 2.0
 _LEVEL = 1e-3
@@ -32,6 +45,7 @@ def object_message(thing: SceneObject) -> SceneObjectMessage:
     width, depth, height = map(float, thing.size)
     return SceneObjectMessage(
         id=thing.id,
+        source_id=thing.source_id,
         object_type=thing.object_type,
         position=point_message(thing.position),
         size=Vector3(x=width, y=depth, z=height),
@@ -59,6 +73,70 @@ def area_message(area: Area) -> SceneArea:
         adjacent=list(area.adjacent),
         ways=[float(way_m) for way_m in area.adjacent.values()],
     )
+
+
+def floor_message(floor: Floor) -> SceneFloor:
+    """Return the message of a floor."""
+    return SceneFloor(id=floor.id, name=floor.name, height=float(floor.height_m))
+
+
+def floor_from(message: SceneFloor) -> Floor:
+    """Return the floor of a message."""
+    return Floor(message.id, message.height, message.name)
+
+
+def area_from(message: SceneArea) -> Area:
+    """Return the area of a message; what it says of where it ends is not in one."""
+    place = message.position
+    ways = dict(zip(message.adjacent, map(float, message.ways), strict=True))
+    return Area(message.id, message.floor, (place.x, place.y, place.z), ways, message.name)
+
+
+def object_from(message: SceneObjectMessage) -> SceneObject:
+    """Return the object of a message that a memory has sent."""
+    place, size = message.position, message.size
+    return SceneObject(
+        message.id,
+        message.object_type,
+        (place.x, place.y, place.z),
+        (size.x, size.y, size.z),
+        message.area,
+        message.movable,
+        message.state,
+        {each.key: each.value for each in message.attributes},
+        message.confidence,
+        nanoseconds(message.first_seen),
+        nanoseconds(message.last_seen),
+        message.sightings,
+        message.placed,
+        message.holder,
+        message.source_id,
+        frozenset(message.by_hand),
+    )
+
+
+def changes_response(response: SceneSince.Response, found: SceneChanges) -> None:
+    """Put what changed in a map into a response; what a person says is not there has left."""
+    response.revision, response.whole = found.revision, found.whole
+    forgotten = [each.id for each in found.nodes if isinstance(each, SceneObject) and each.forgotten]
+    response.removed = [*found.removed, *([] if found.whole else forgotten)]
+    for node in found.nodes:
+        if isinstance(node, Floor):
+            response.floors.append(floor_message(node))
+        elif isinstance(node, Area):
+            response.areas.append(area_message(node))
+        elif not node.forgotten:
+            response.objects.append(object_message(node))
+
+
+def change_from(graph: SceneGraph, response: SceneSince.Response) -> GraphChange:
+    """Return what brings a copy of a map up to date."""
+    put: tuple[Node, ...] = (
+        *map(floor_from, response.floors),
+        *map(area_from, response.areas),
+        *map(object_from, response.objects),
+    )
+    return GraphChange(put, tuple(name for name in response.removed if name in graph))
 
 
 def fields_from(request: EditScene.Request) -> dict[str, Any]:
@@ -133,6 +211,11 @@ def description_response(response: DescribeScene.Response, found: Description) -
     """Put a description into a response."""
     response.description, response.tokens = found.text, found.tokens
     response.areas = [area for area, detail in found.details.items() if area and detail]
+
+
+def refused_response(response: ObserveScene.Response, refused: list[str]) -> None:
+    """Put what was left out of a look into a response."""
+    response.refused = refused
 
 
 def id_response(response: EditScene.Response, node_id: str) -> None:

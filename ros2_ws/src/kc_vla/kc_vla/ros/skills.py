@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Vector3
 
+from kc_vla.memory.intake import MOST_DETECTIONS
+from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.navigation_map import NavigationMap
-from kc_vla.memory.things import ObservedThing
+from kc_vla.memory.things import ObservedThing, wrong_with
 from kc_vla.planning.interface import CallResult
 from kc_vla.ros.convert import attributes_message, point_message
 from kc_vla_msgs.action import DoSkill
@@ -69,6 +71,19 @@ def happened_from(result: DoSkill.Result) -> CallResult:
     """Return what came of a skill."""
     seen = tuple(seen_from(each) for each in result.seen)
     return CallResult(result.done, result.reason, result.duration, result.walked, seen)
+
+
+def sight_from(messages: Sequence[SeenObject]) -> tuple[list[ObservedThing], list[str]]:
+    """Return all that is seen at once, and of each thing that cannot be believed, why.
+
+    Raises:
+        GraphError: there are too many.
+    """
+    if len(messages) > MOST_DETECTIONS:
+        raise GraphError(f"{len(messages)} things seen at once: {MOST_DETECTIONS} are the most")
+    seen = [seen_from(each) for each in messages]
+    wrong = [wrong_with(each) for each in seen]
+    return [each for each, why in zip(seen, wrong, strict=True) if not why], [why for why in wrong if why]
 
 
 def seen_from(message: SeenObject) -> ObservedThing:

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.memory.intake import MOST_DETECTIONS
-from kc_vla.memory.live_units import News, Recalled, Standing
-from kc_vla.memory.recall.answer import Filters
+from kc_vla.memory.live_units import News, Recalled, Standing, UnitChanges
+from kc_vla.memory.recall.answer import Filters, RecallAnswer, RecalledUnit
 from kc_vla.memory.short_term.memory import UnitEvent
 from kc_vla.memory.short_term.unit import MOST_LETTERS, ObjectState, Position, Unit, UnitError, plain, state_of
 from kc_vla.ros.convert import BadMessageError, attributes_message, check_stamp, point_message, time_message
 from kc_vla_msgs.msg import MemoryChange, MemoryUnit, MemoryUnits
-from kc_vla_msgs.srv import RecallUnits
+from kc_vla_msgs.srv import RecallUnits, UnitsSince
 
 _HAPPENED = {
     UnitEvent.ADDED: MemoryChange.ADDED,
@@ -39,6 +39,10 @@ def unit_message(standing: Standing) -> MemoryUnit:
         area=unit.area,
         attributes=attributes_message(unit.attributes),
         image=unit.image,
+        movable=unit.movable,
+        used=unit.used,
+        deeds=list(unit.deeds),
+        deed_times=list(unit.deeds.values()),
         segment=standing.segment,
         frequency=standing.frequency,
     )
@@ -130,4 +134,55 @@ def _unit(message: MemoryUnit, frame: str, now_ns: int) -> Unit:
         message.area,
         {each.key: each.value for each in message.attributes},
         message.image,
+        message.movable,
     )
+
+
+def unit_from(message: MemoryUnit) -> Unit:
+    """Return the unit of a message that a memory has sent, with what the memory notes of it."""
+    place, stamp_ns = message.position, nanoseconds(message.header.stamp)
+    return Unit(
+        message.object_type,
+        message.object_id,
+        Position(place.x, place.y, place.z, message.header.frame_id),
+        stamp_ns / 1e9,
+        state_of(message.state),
+        message.area,
+        {each.key: each.value for each in message.attributes},
+        message.image,
+        message.movable,
+        message.used,
+        dict(zip(message.deeds, message.deed_times, strict=True)),
+    )
+
+
+def recall_request(text: str, most: int, filters: Filters, most_tokens: int | None) -> RecallUnits.Request:
+    """Return the request for an answer; a filter by place or age is not of a planner and is refused.
+
+    Raises:
+        UnitError: there is such a filter.
+    """
+    if filters.near is not None or filters.most_age is not None:
+        raise UnitError("a planner recalls by type, state and area alone")
+    return RecallUnits.Request(
+        text=text,
+        k=most,
+        types=sorted(filters.types),
+        states=sorted(each.value for each in filters.states),
+        area=filters.area,
+        most_tokens=most_tokens or 0,
+    )
+
+
+def answer_from(text: str, response: RecallUnits.Response) -> RecallAnswer:
+    """Return the answer of a memory to an instruction."""
+    found = tuple(
+        RecalledUnit(unit_from(unit), score) for unit, score in zip(response.units, response.scores, strict=True)
+    )
+    return RecallAnswer(text, found, response.confidence, response.left_out, tuple(response.notes))
+
+
+def since_response(response: UnitsSince.Response, found: UnitChanges) -> None:
+    """Put what changed in a memory into a response."""
+    response.revision, response.whole, response.removed = found.revision, found.whole, list(found.removed)
+    response.units = [unit_message(each) for each in found.units]

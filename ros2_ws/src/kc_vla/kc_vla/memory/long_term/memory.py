@@ -43,6 +43,11 @@ class LongTermMemory:
         self._embed = embed
         self._words: dict[str, Words] = {}
         self._graphs: dict[str, SceneGraph] = {}
+        self._listeners: list[Callable[[str, GraphChange], None]] = []
+
+    def listen(self, listener: Callable[[str, GraphChange], None]) -> None:
+        """Call back with the id of a map and each change of it that is committed from now on."""
+        self._listeners.append(listener)
 
     def maps(self) -> list[str]:
         """Return the maps that are known, by name."""
@@ -179,6 +184,8 @@ class LongTermMemory:
         self._store.write(graph.map_id, change)
         graph.apply(change)
         self._graphs[graph.map_id] = graph
+        for listener in self._listeners:
+            listener(graph.map_id, change)
 
 
 def _nearest(found: Spread, position: Vector) -> int:

@@ -6,10 +6,11 @@ One class with different parts; whoever plans and acts asks it and not the parts
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.live_units import LiveUnits
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.references.fits import did
@@ -17,8 +18,8 @@ from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.references.reference import Reference
 from kc_vla.memory.robot.history import ContextPart, HistoryPart
 from kc_vla.memory.robot.interface import MemoryPart, RobotMemoryError, SceneObservation
-from kc_vla.memory.robot.long_term import LongTermPart
-from kc_vla.memory.robot.short_term import ShortTermPart
+from kc_vla.memory.robot.long_term import LongTermPart, OwnScene, SceneMemory
+from kc_vla.memory.robot.short_term import ShortTermPart, UnitMemory
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import states_in
 from kc_vla.memory.things import OPENED, KnownThing, ObservedThing
@@ -43,7 +44,7 @@ class RobotMemory:
     """The memory of a robot: the parts that it consists of, asked as one.
 
     Attributes:
-        name: of `NAMES`.
+        name: one of `NAMES`.
         parts: the ones asked first come first.
         namer: finds out which types a reference names.
         looked: when each area, and each container that hides what is in it, was looked at or into last, s; only of what
@@ -207,7 +208,7 @@ def open_robot_memory(
     policy: str = "adaptive",
     budget: Budget = Budget(),  # frozen
 ) -> RobotMemory:
-    """Return what a robot remembers, by name.
+    """Return what a robot remembers, by name, all of it in this process.
 
     Args:
         name: "both", "long", "short", "none" (LoTa-Bench: what is in sight), "history" (HELPER), "context" (CAPEAM).
@@ -223,26 +224,60 @@ def open_robot_memory(
         RobotMemoryError: there is no such memory, or it needs a long-term memory.
         GraphError: the map is of another home.
     """
-    if name not in NAMES:
-        raise RobotMemoryError(f"there is no memory {name[:40]!r}: choose {', '.join(NAMES)}")
+    scene = None if long_term is None else OwnScene(long_term, map_id)
+    units = LiveUnits(ShortTermMemory(capacity, policy), embedder) if SHORT_PART in parts_of(name) else None
+    memory = assemble_robot_memory(name, embedder, scene, units, budget)
+    if scene is not None and LONG_PART in parts_of(name):
+        scene.enter(grounds.areas)
+    return memory
+
+
+def assemble_robot_memory(
+    name: str,
+    embedder: Embedder,
+    scene: SceneMemory | None,
+    units: UnitMemory | None,
+    budget: Budget = Budget(),  # frozen
+) -> RobotMemory:
+    """Return what a robot remembers, by name, in memories that are given; see `open_robot_memory`.
+
+    A robot that begins with it enters the scene first, see `SceneMemory.enter`; one that only asks does not.
+
+    Raises:
+        RobotMemoryError: there is no such memory, or one that it consists of is not given.
+    """
     parts: list[MemoryPart] = []
-    for part in NAMES[name]:
-        if part is LongTermPart:
-            if long_term is None:
+    for part in parts_of(name):
+        if part == LONG_PART:
+            if scene is None:
                 raise RobotMemoryError(f"the memory {name!r} needs a long-term memory: open a store for it")
-            parts.append(LongTermPart(long_term, map_id, grounds))
-        elif part is ShortTermPart:
-            parts.append(ShortTermPart(ShortTermMemory(capacity, policy), embedder))
+            parts.append(LongTermPart(scene))
+        elif part == SHORT_PART:
+            if units is None:
+                raise RobotMemoryError(f"the memory {name!r} needs a short-term memory: give it one")
+            parts.append(ShortTermPart(units))
         else:
-            parts.append(HistoryPart() if part is HistoryPart else ContextPart())
+            parts.append(HistoryPart() if part == HISTORY else ContextPart())
     return RobotMemory(name, parts, Namer(embedder), budget)
 
 
-NAMES: Mapping[str, Iterable[type]] = {
-    BOTH: (ShortTermPart, LongTermPart),
-    LONG: (LongTermPart,),
-    SHORT: (ShortTermPart,),
+def parts_of(name: str) -> Sequence[str]:
+    """Return the names of the parts that a memory consists of, the one asked first before the others.
+
+    Raises:
+        RobotMemoryError: there is no such memory.
+    """
+    if name not in NAMES:
+        raise RobotMemoryError(f"there is no memory {name[:40]!r}: choose {', '.join(NAMES)}")
+    return NAMES[name]
+
+
+SHORT_PART, LONG_PART = ShortTermPart.name, LongTermPart.name
+NAMES: Mapping[str, Sequence[str]] = {
+    BOTH: (SHORT_PART, LONG_PART),
+    LONG: (LONG_PART,),
+    SHORT: (SHORT_PART,),
     NONE: (),
-    HISTORY: (HistoryPart,),
-    CONTEXT: (ContextPart,),
+    HISTORY: (HISTORY,),
+    CONTEXT: (CONTEXT,),
 }

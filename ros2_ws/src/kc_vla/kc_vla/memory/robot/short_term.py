@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 from kc_vla.core.errors import StackError
-from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.intake import detection_of, unit_of
+from kc_vla.memory.live_units import RecallOutcome
 from kc_vla.memory.long_term.relations import told_place
-from kc_vla.memory.recall.answer import Filters
-from kc_vla.memory.recall.recall import MOST_FOUND, MOST_INSTRUCTION, Recall
+from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer
+from kc_vla.memory.recall.recall import MOST_FOUND, MOST_INSTRUCTION
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
 from kc_vla.memory.robot.interface import SceneObservation
-from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import ObjectState, Unit
 from kc_vla.memory.things import KnownThing, ObservedThing
 
 _RECALLED = 10
 """Units that a planner is told of, at most."""
+
+
+class UnitMemory(Protocol):
+    """A short-term memory with its recall, in this process (`LiveUnits`) or behind the services of a node."""
+
+    def units(self) -> Iterable[Unit]:
+        """Return all units."""
+        ...
+
+    def unit(self, object_id: str) -> Unit | None:
+        """Return the unit of that id; None where there is none."""
+        ...
+
+    def put(self, units: Sequence[Unit], used: bool = False, whole: bool = False) -> object:
+        """Take in units; see `ShortTermMemory.observe`."""
+        ...
+
+    def answer(
+        self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None
+    ) -> RecallAnswer:
+        """Return what an instruction is about; see `Recall.ask`."""
+        ...
+
+    def tell(self, object_id: str, outcome: int, now_ns: int) -> object:
+        """Note how a recall turned out, and when that was found, ns."""
+        ...
+
+    def forget(self) -> None:
+        """Forget all."""
+        ...
 
 
 class ShortTermPart:
@@ -30,71 +60,68 @@ class ShortTermPart:
 
     name = "short-term"
 
-    def __init__(self, memory: ShortTermMemory, embedder: Embedder) -> None:
-        """Take an empty memory as a part.
-
-        Args:
-            memory: that is empty.
-            embedder: with a cache.
-        """
-        self.memory = memory
-        self._recall = Recall(memory, embedder)
+    def __init__(self, memory: UnitMemory) -> None:
+        """Take an empty memory as a part."""
+        self._memory = memory
 
     def begin(self) -> None:
         """Forget all, as at every start of a robot."""
-        self.memory.refresh()
+        self._memory.forget()
 
     def observe(self, look: SceneObservation) -> Sequence[str]:
         """Update the units of all seen things that can be carried or have a state."""
-        refused = []
+        refused, units = [], []
         for each in look.seen:
             if each.movable or each.state:
                 try:
-                    self.memory.observe(_unit(each, look.now_s), whole=True)
+                    units.append(_unit(each, look.now_s))
                 except StackError as error:
                     refused.append(str(error))
+        if units:
+            self._memory.put(units, whole=True)
         return refused
 
     def handled(self, seen: ObservedThing, now_s: float) -> None:
         """Count a use of the thing's unit, which notes what the robot did with it."""
-        self.memory.observe(_unit(seen, now_s), used=True, whole=True)
+        self._memory.put([_unit(seen, now_s)], used=True, whole=True)
 
     def confirm(self, object_id: str) -> None:
         """Confirm the unit of a recalled thing, so that it stays longer; an unknown thing is ignored."""
-        if object_id in self.memory:
-            self.memory.confirm(object_id)
+        if (unit := self._memory.unit(object_id)) is not None:
+            self._memory.tell(object_id, RecallOutcome.CONFIRMED, round(unit.stamp * 1e9))
 
     def refute(self, object_id: str, look: SceneObservation) -> None:
         """Remove the unit of a thing that was not found at its place; an unknown thing is ignored."""
-        if object_id in self.memory:
-            self.memory.refute(object_id)
+        if self._memory.unit(object_id) is not None:
+            self._memory.tell(object_id, RecallOutcome.GONE, round(look.now_s * 1e9))
 
     def things(self) -> Iterator[KnownThing]:
         """Iterate over all units as things."""
-        return map(self._known, self.memory)
+        return map(self._known, self._memory.units())
 
     def thing(self, object_id: str) -> KnownThing | None:
         """Return the thing with this id; None if the memory has no unit of it."""
-        return self._known(self.memory[object_id]) if object_id in self.memory else None
+        unit = self._memory.unit(object_id)
+        return None if unit is None else self._known(unit)
 
     def types(self) -> Iterable[str]:
         """Return the types of all units."""
-        return (unit.object_type for unit in self.memory)
+        return (unit.object_type for unit in self._memory.units())
 
     def recall(self, reference: Reference, named: Named, loose: bool = False) -> Sequence[KnownThing]:
         """Return the units that a reference means, the likeliest first."""
-        if not named.types or not len(self.memory):
+        if not named.types:
             return []
         if named.by_kind or reference.done:  # they are compared by more than this
             return fitting(self.things(), reference, named, loose)
-        answer = self._recall.ask(reference.text, MOST_FOUND, Filters(types=frozenset(named.types)))
+        answer = self._memory.answer(reference.text, MOST_FOUND, Filters(types=frozenset(named.types)))
         return fitting((self._known(each.unit) for each in answer.found), reference, named, loose)
 
     def describe(self, instruction: str, most_tokens: int) -> str:
         """Return the units that are recalled for an instruction, as text within the tokens."""
         if not instruction.strip():
             return ""
-        return self._recall.ask(instruction[:MOST_INSTRUCTION], _RECALLED, most_tokens=most_tokens).text()
+        return self._memory.answer(instruction[:MOST_INSTRUCTION], _RECALLED, most_tokens=most_tokens).text()
 
     def _known(self, unit: Unit) -> KnownThing:
         relation, container = told_place(unit.attributes) or ("", "")

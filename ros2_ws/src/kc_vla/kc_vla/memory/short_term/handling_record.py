@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 MOST_DEEDS = 20
-"""Deeds of one thing that are kept, the latest."""
+"""Effects on one thing that are kept, the latest."""
 _LATER_S = 1e-6
-"""Between two deeds of one moment: which was the later one has to be known."""
+"""Between two effects of one moment: which was the later one has to be known."""
 _NOTHING: Mapping[str, float] = {}
 
 
 class HandlingRecord:
-    """When each thing was used last, and which deeds that left behind.
+    """When each thing was used last, and which effects that had.
 
-    A deed is a state that a thing came into while the robot was there, or a place where it was left ("in Box_1"). A
+    An effect is a state that a thing came into while the robot was there, or a place where it was left ("in Box_1"). A
     state that is new on a thing which the robot has not used counts from its first use on.
     """
 

@@ -105,6 +105,10 @@ class ShortTermMemory:
     def __getitem__(self, object_id: str) -> Unit:
         return self._units[object_id]
 
+    def get(self, object_id: str) -> Unit | None:
+        """Return the unit of that id; None where there is none."""
+        return self._units.get(object_id)
+
     def listen(self, listener: Listener) -> None:
         """Call back with every change from now on, and with what is there."""
         self._listeners.append(listener)

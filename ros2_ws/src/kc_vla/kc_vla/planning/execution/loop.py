@@ -54,7 +54,7 @@ class Loop:
             cancel: makes the body end the skill that it is doing; without, a skill is ended by itself.
         """
         self.robot = RememberingRobot(body, memories, grounds, at, tell, limits)
-        self.robot.interrupted = self._wrong
+        self.robot.interrupted = self.interrupted
         self._finder = Finder(self.robot)
         self._doer = SkillExecutor(self.robot, self._finder)
         self._planner, self._cancel = planner, cancel
@@ -177,7 +177,8 @@ class Loop:
     def _state(self, when: str) -> str:
         return "\n".join((f"{when}:", *(f"  {line}" for line in self.robot.memory.lines(_LINES))))
 
-    def _wrong(self) -> str:
+    def interrupted(self) -> str:
+        """Return why the instruction that is being carried out ends, from any thread; empty while it goes on."""
         with self._lock:
             return self._why
 
