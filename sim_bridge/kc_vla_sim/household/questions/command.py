@@ -10,9 +10,9 @@ from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 
 _ABOUT = """\
-Ask the robots of 30 generated homes more than 300 questions about what they saw and did, and compare their answers with the
-world: how many are right, refused and wrong, beside the thing that is most like the question by cosine alone. Writes
-table.md and results.json.
+Ask the robots of 30 generated homes more than 300 questions about what they saw and did, and compare the answers with
+the world: how many are right, refused and wrong. Beside it stands what the cosine alone finds: the thing that is most
+like the question. Writes table.md and results.json.
 """
 
 

@@ -15,11 +15,12 @@ class Evidence:
     Attributes:
         object_id: of it.
         object_type: of it.
-        place: in words: "on CounterTop_1, kitchen"; empty where it is not known.
+        place: in words: "on the counter top (CounterTop_1) in the kitchen"; empty where it is not known.
         container: id of what it is on or in; empty where there is none.
         area: id of the area.
         seen_s: when it was seen last, s.
         confidence: that it is still so, 0..1.
+        source: which memory knows it: "short-term", "long-term".
     """
 
     object_id: str
@@ -29,6 +30,7 @@ class Evidence:
     area: str
     seen_s: float
     confidence: float
+    source: str = ""
 
     def __str__(self) -> str:
         """Return it as a line for people."""
@@ -49,6 +51,7 @@ class Answer:
         count: of a question for a number; None otherwise.
         when_s: of a question for a time, s; None otherwise.
         guess: the text names a place that is merely likely.
+        understood: the question was; else the text says what to ask.
         notes: what was taken otherwise than it was said, in words.
     """
 
@@ -60,6 +63,7 @@ class Answer:
     count: int | None = None
     when_s: float | None = None
     guess: bool = False
+    understood: bool = True
     notes: tuple[str, ...] = ()
 
 

@@ -45,7 +45,7 @@ class Asker:
         try:
             question, notes = self._reader(text)
         except QuestionError as error:
-            return unknown(str(error))
+            return replace(unknown(str(error)), understood=False)
         answer = self.answer(question)
         return replace(answer, notes=tuple(dict.fromkeys((*notes, *answer.notes))))
 
@@ -95,7 +95,7 @@ def _is_there(given: Understood, found: Meaning) -> Answer:
     more = f" and {len(things) - 1} more" if len(things) > 1 else ""
     text = f"{'Yes' if yes else 'No'}: I know of {listed(things[:1])}{f', {where}' if where else ''}{more}."
     evidence = evidence_of(given.finder, things)
-    return Answer(text, True, sure_of(found), evidence, yes=yes, count=len(things), notes=found.notes)
+    return Answer(text, True, sure_of(found, 1), evidence, yes=yes, count=len(things), notes=found.notes)
 
 
 def _how_many(given: Understood, found: Meaning) -> Answer:

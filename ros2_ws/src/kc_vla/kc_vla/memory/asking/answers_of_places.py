@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kc_vla.memory.asking.answer import Answer, unknown
-from kc_vla.memory.asking.meant import Meaning, plain_name
-from kc_vla.memory.asking.question import IN_HAND, ROBOT, Asked
+from kc_vla.memory.asking.meant import Meaning, names_hand, plain_name
+from kc_vla.memory.asking.question import ROBOT, Asked
 from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
 from kc_vla.memory.references.likely_places import holders as likely_holders
@@ -16,6 +16,7 @@ from kc_vla.memory.things import CLOSED, OPENED, KnownThing
 _MOST_WHERE, _MOST_GUESS, _LEAST_SHARE = 3, 0.3, 0.05
 _ON_TOP, _NOTHING = 0.7, 0.75
 """Confidence that a surface is empty whose things would have been seen, and a container that was looked into."""
+_EMPTY_HAND = Answer("Nothing: my hand is empty, as far as I know.", True, _NOTHING, (), yes=False, count=0)
 
 
 def answer_where(given: Understood, found: Meaning) -> Answer:
@@ -38,7 +39,7 @@ def answer_where(given: Understood, found: Meaning) -> Answer:
     perhaps = "Perhaps " if found.trust < 0.6 else ""
     sentence = f"{perhaps}{text}" if perhaps else text[0].upper() + text[1:]
     return Answer(
-        f"{sentence} (seen {seen}).{more}", True, sure_of(found), evidence_of(finder, things), notes=found.notes
+        f"{sentence} (seen {seen}).{more}", True, sure_of(found, 1), evidence_of(finder, things), notes=found.notes
     )
 
 
@@ -79,8 +80,8 @@ def answer_contents(given: Understood) -> Answer:
     areas = finder.around.called(question.place.name) if question.place.preposition in ("", "in", "on") else None
     everything = finder.named("")
     found = given.ordered(finder.placed(everything, question.place))
-    if not found.things and (question.place.name == IN_HAND):
-        return Answer("Nothing: my hand is empty, as far as I know.", True, _NOTHING, (), yes=question.negated, count=0)
+    if names_hand(question.place):
+        return _contents(given, found) if found.things else _EMPTY_HAND
     if areas is not None:
         found = found.only([each for each in found.things if each.movable] or found.things)
         return _contents(given, found) if found.things else unknown(f"I know of nothing {_told(given)}.")

@@ -12,6 +12,8 @@ from kc_vla.memory.asking.building import with_place
 from kc_vla.memory.asking.names import CalledTypes, loosely_called, types_called
 from kc_vla.memory.asking.question import IN_HAND, PlacePhrase, Question
 from kc_vla.memory.asking.surroundings import Surroundings
+from kc_vla.memory.long_term.relations import IN_HAND as IN_GRIP
+from kc_vla.memory.long_term.relations import PLACE
 from kc_vla.memory.references.fits import OPPOSITE, Fit, fits
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.references.reference import Reference, read
@@ -33,6 +35,7 @@ _PLURALS = tuple(
     )
 )
 _HAND = re.compile(r"^(?:your|my|the|the robot's) (?:hands?|gripper|grip)$")
+_SEEN_FROM = frozenset({Spatial.LEFT_OF, Spatial.RIGHT_OF, Spatial.IN_FRONT_OF, Spatial.BEHIND})
 _UNKNOWN_WORD = 0.5
 """Certainty where a word of the name is nowhere known of the thing: "the coffee mug"."""
 
@@ -169,8 +172,8 @@ class Finder:
         Raises:
             UnknownNameError: the place is unknown.
         """
-        if place.name == IN_HAND or _HAND.match(place.name):
-            return found.only([each for each in found.all if each.relation == HELD])
+        if names_hand(place):
+            return found.only([each for each in found.all if is_held(each)])
         areas = self.around.called(place.name) if place.preposition in ("", "in", "on") else None
         if areas is not None:
             return found.only([each for each in found.all if each.area in areas])
@@ -211,6 +214,8 @@ class Finder:
     def _related(
         self, pool: Sequence[KnownThing], relation: Spatial, others: Sequence[KnownThing]
     ) -> Sequence[KnownThing]:
+        if relation is Spatial.BETWEEN and len(others) < 2:
+            raise UnknownNameError("say between which two things")
         if relation is Spatial.BETWEEN:
             return related(pool, relation, others, None)
         found: dict[str, KnownThing] = {}
@@ -218,6 +223,8 @@ class Finder:
             view = self.around.viewpoint(other.position)
             if view is None and (area := self.around.areas.get(other.area)) is not None:
                 view = replace(self.around, at=area.id).viewpoint(other.position)
+            if view is None and relation in _SEEN_FROM:
+                raise UnknownNameError(f"I do not know from where to look at {other.object_id}")
             found |= {each.object_id: each for each in related(pool, relation, [other], view)}
         return list(found.values())
 
@@ -267,6 +274,16 @@ class Finder:
             return found
         states = {state.value for state in reference.states} | reference.also
         return found.stated(states, {state.value for state in reference.not_states})
+
+
+def names_hand(place: PlacePhrase) -> bool:
+    """Return whether a place is the robot's hand."""
+    return place.name == IN_HAND or _HAND.match(place.name) is not None
+
+
+def is_held(thing: KnownThing) -> bool:
+    """Return whether a thing is in the robot's hand."""
+    return thing.relation == HELD or thing.attributes.get(PLACE) == IN_GRIP
 
 
 def singular(name: str) -> str:

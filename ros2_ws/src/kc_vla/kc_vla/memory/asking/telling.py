@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kc_vla.memory.asking.answer import MOST_TOLD, Evidence
-from kc_vla.memory.asking.meant import Finder
+from kc_vla.memory.asking.meant import Finder, is_held
 from kc_vla.memory.short_term.unit import spoken
-from kc_vla.memory.things import HELD, KnownThing
+from kc_vla.memory.things import KnownThing
 
 _NOW_S, _MINUTE_S, _HOUR_S, _DAY_S = 2.0, 60.0, 3600.0, 86400.0
 _FEW = 5
 
 
 def place_in_words(finder: Finder, thing: KnownThing) -> str:
-    """Return where a thing is: "in the fridge (Fridge_1), kitchen"; empty where nothing is known."""
-    room = finder.around.room(thing.area)
-    if thing.relation == HELD:
+    """Return where a thing is: "in the fridge (Fridge_1) in the kitchen"; empty where nothing is known."""
+    area = finder.around.areas.get(thing.area)
+    room = f"the {area.name}" if area is not None and area.name else thing.area
+    inside = f"in {room}" if room else ""
+    if is_held(thing):
         return "in my hand"
     holders = finder.chain(thing)
     if not holders:
-        floor = "on the floor, " if thing.relation == "floor" or "floor" in thing.attributes.get("place", "") else ""
-        return f"{floor}{room}" if room else floor.strip(", ")
+        lies = thing.relation == "floor" or "floor" in thing.attributes.get("place", "")
+        return " ".join(filter(None, ("on the floor" if lies else "", inside)))
     parts = []
     relation = thing.relation or "in"
     for holder in holders:
@@ -29,7 +31,7 @@ def place_in_words(finder: Finder, thing: KnownThing) -> str:
         kind = spoken(known.object_type) if known else ""
         parts.append(f"{relation} the {kind} ({holder})" if kind and kind != holder else f"{relation} {holder}")
         relation = known.relation if known is not None and known.relation in ("on", "in") else "on"
-    return ", ".join((*parts, room) if room else parts)
+    return f"{', '.join(parts)} {inside}".strip()
 
 
 def evidence_of(finder: Finder, things: Sequence[KnownThing]) -> tuple[Evidence, ...]:
@@ -43,6 +45,7 @@ def evidence_of(finder: Finder, things: Sequence[KnownThing]) -> tuple[Evidence,
             each.area,
             each.seen_s,
             each.confidence,
+            each.source,
         )
         for each in things[:MOST_TOLD]
     )
@@ -74,8 +77,3 @@ def ago(seen_s: float, now_s: float) -> str:
             count = int(past // length)
             return f"{count} {name}{'s' if count > 1 else ''} ago"
     return "just now"
-
-
-def plural(count: int, name: str) -> str:
-    """Return a count and what is counted: "2 of them: mugs" is said as "2"."""
-    return f"{count} {name}" if name else str(count)

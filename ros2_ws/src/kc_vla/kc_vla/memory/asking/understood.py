@@ -13,9 +13,9 @@ from kc_vla.memory.references.spatial import Spatial, related
 from kc_vla.memory.things import KnownThing
 
 
-def sure_of(found: Meaning) -> float:
-    """Return the confidence that what is said of some things is right, 0..1."""
-    return found.trust * min((each.confidence for each in found.things[:3]), default=0.0)
+def sure_of(found: Meaning, most: int = 3) -> float:
+    """Return the confidence that what is said of some things, the first ones above all, is right, 0..1."""
+    return found.trust * min((each.confidence for each in found.things[:most]), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,8 @@ class Understood:
     def none(self, found: Meaning) -> Answer:
         """Return the honest answer where nothing is known that fits."""
         question = self.question
+        if question.deed and not question.thing:
+            return unknown(f"I do not remember that anything was {question.deed}.")
         name = plain_name(question.thing) or "thing"
         said = " ".join((*sorted(question.states), question.colour)).strip()
         where = f" {question.place.preposition} {question.place.name}".replace("  ", " ") if question.place else ""
