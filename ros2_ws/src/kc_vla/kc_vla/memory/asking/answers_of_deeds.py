@@ -12,6 +12,7 @@ from kc_vla.memory.asking.telling import ago, called, evidence_of, place_in_word
 from kc_vla.memory.asking.understood import Understood, sure_of
 from kc_vla.memory.things import KnownThing
 
+_AT_ONCE_S = 0.5
 _NOT_DONE, _BY_STATE = 0.6, 0.7
 """Confidence that what is not remembered was not done; that a thing in the state was brought into it."""
 
@@ -35,7 +36,7 @@ def with_deed(given: Understood) -> Meaning:
     if when:
         kept = found.only([each for each in found.things if each.object_id in when])
         return _latest(kept, when) if question.order is Order.LAST else kept
-    if question.deed in STATES and question.order is Order.ANY:
+    if question.deed in STATES:
         return _by_state(given, found)
     return replace(found, sure=(), maybe=(), unstated=())
 
@@ -69,10 +70,15 @@ def done_s(given: Understood, thing: KnownThing) -> float:
 
 
 def _left(thing: KnownThing) -> Iterator[tuple[str, float]]:
-    """Yield each place where a thing was left, and when."""
+    """Yield each place where a thing was left, and when.
+
+    A thing that changed its state at that moment was used where it stood.
+    """
+    states = [stamp for deed, stamp in thing.deeds.items() if deed in STATES]
     for deed, stamp in thing.deeds.items():
         relation, _, holder = deed.partition(" ")
-        if relation in ("on", "in") and holder:
+        used = any(abs(stamp - other) < _AT_ONCE_S for other in states)
+        if relation in ("on", "in") and holder and thing.movable and not used:
             yield holder, stamp
 
 

@@ -22,7 +22,7 @@ _VERBS: Mapping[str, str] = {
     PUT: "put|put down|put away|place|placed|leave|left|set down|lay|laid|store|stored|drop|dropped|deposit|deposited"
     "|put back|return|returned|stow|stowed|stash|stashed",
     CARRIED: "take|took|taken|pick up|picked up|pick|picked|grab|grabbed|hold|held|carry|carried|move|moved|fetch"
-    "|fetched|get|got|bring|brought|transport|transported|lift|lifted",
+    "|fetched|bring|brought|transport|transported|lift|lifted",
     HANDLED: "use|used|touch|touched|handle|handled|do something with|do anything with|did something with|work with"
     "|worked with|interact with|interacted with|manipulate|manipulated",
     SEEN: "see|saw|seen|notice|noticed|spot|spotted|find|found|observe|observed|come across|came across|encounter"

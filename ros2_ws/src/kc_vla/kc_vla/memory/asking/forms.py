@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 from kc_vla.memory.asking.forms_of_deeds import DEED_FORMS
 from kc_vla.memory.asking.forms_of_places import CONTENT_FORMS, ORDERED_FORM, WHERE_FORMS
-from kc_vla.memory.asking.forms_of_states import CONDITION_FORMS, IS_FORM, STATE_FORMS
+from kc_vla.memory.asking.forms_of_states import CONDITION_FORMS, DUTY_FORM, IS_FORM, STATE_FORMS
 from kc_vla.memory.asking.forms_of_things import COUNT_FORMS, FOR_FORMS, LAST_RESORT, THERE_FORMS
 from kc_vla.memory.asking.question import Question
 
 Form = Callable[[re.Match[str]], Question | None]
 _TABLE: tuple[tuple[str, Form], ...] = (
+    DUTY_FORM,
     *FOR_FORMS[-2:],
     *WHERE_FORMS,
     *COUNT_FORMS,

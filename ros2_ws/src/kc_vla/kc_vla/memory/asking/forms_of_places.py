@@ -56,7 +56,7 @@ def _in_hand(found: re.Match[str]) -> Question | None:
 
 
 def _room_of(found: re.Match[str]) -> Question | None:
-    name = re.sub(r" (?:in|on|at|inside)$", "", _bare(found["x"]))
+    name = re.sub(r" (?:in|on|at|inside)$|^last$", "", _bare(found["x"]))
     return None if predicate_of(name) is not None or not name else existing(name, Asked.WHERE)
 
 
@@ -176,8 +176,8 @@ CONTENT_FORMS = (
     ),
     (r"^(?:what are |what is |list |show )?(?:the )?contents? of (?P<n>.+)$", _held_by),
     (
-        r"^(?:(?:can|could|would|will) you )?(?:list |name |show )?(?:me )?(?:everything|all (?:the )?things|all|things"
-        rf"|the things) (?:(?:that|which) (?:is|are) |there is |you know )?{IN_PLACE}$",
+        r"^(?:(?:can|could|would|will) you )?(?:list |name |show |tell |give )?(?:me )?"
+        rf"(?:everything|all (?:the )?things|all|things|the things) (?:(?:that|which) (?:is|are) |there is |you know )?{IN_PLACE}$",
         _in_place,
     ),
     (rf"^(?:is|are|do|does|did) (?P<n>anything|something|nothing|any thing)(?: {LYING})* {IN_PLACE}$", _any_in_place),

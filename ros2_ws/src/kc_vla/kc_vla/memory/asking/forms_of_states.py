@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kc_vla.memory.asking.building import ask, described, existing, one_thing
-from kc_vla.memory.asking.deeds import VERB
+from kc_vla.memory.asking.deeds import VERB, deed_of
 from kc_vla.memory.asking.fragments import BE, WE
 from kc_vla.memory.asking.predicates import place_of, predicate_of, split
 from kc_vla.memory.asking.question import COLOUR, HANDLED, Asked, Question
@@ -36,7 +36,7 @@ def _which(found: re.Match[str]) -> Question | None:
         r"(?:^| )(is|are|was|were|has|have|needs?|must|should|ought to|stands?|lies?|sits?) ", rest
     ):
         name, said = rest[: verb.start()], rest[verb.end() :]
-        if verb[1].startswith(("need", "must", "should", "ought")):
+        if verb[1].startswith(("need", "must", "should", "ought")) or said.startswith("to "):
             said = f"{verb[1]} {said}"
         predicate = predicate_of(re.sub(r"^the (\w+) ones?$", r"\1", said))
         if predicate is not None and not predicate.anywhere:
@@ -109,6 +109,11 @@ def _needs(found: re.Match[str]) -> Question | None:
     return None if said is None else ask(Asked.IS, found["x"], states=said.states, not_states=said.not_states)
 
 
+def _duty(found: re.Match[str]) -> Question | None:
+    state = {"cleaned": "dirty", "opened": "closed", "closed": "opened"}.get(deed_of(found["v"]), "")
+    return ask(Asked.IS, _SOME_OF.sub("", found["x"]), states=frozenset({state})) if state else None
+
+
 def _stands(found: re.Match[str]) -> Question | None:
     place = place_of(found["pl"])
     return None if place is None else ask(Asked.IS, _SOME_OF.sub("", found["x"]), place=place)
@@ -142,4 +147,4 @@ STATE_FORMS = (
     ),
 )
 IS_FORM = (r"^(?P<v>is|are|was|were|has|have) (?P<r>.+)$", _is)
-__all__ = ["CONDITION_FORMS", "IS_FORM", "STATE_FORMS", "VERB"]
+DUTY_FORM = (rf"^(?:do|does|should|must) {WE} (?:(?:have to|need to|still) )+(?P<v>{VERB}) (?P<x>.+)$", _duty)

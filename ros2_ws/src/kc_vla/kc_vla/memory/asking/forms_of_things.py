@@ -12,6 +12,8 @@ from kc_vla.memory.asking.question import Asked, PlacePhrase, Question
 
 _COUNTED = (
     r"(?P<x>.+?) (?:are|is|were|was|exist)(?: there| known)(?: (?P<p>.+))?$",
+    r"(?P<x>.+?) there (?:are|is)(?: (?P<p>.+))?$",
+    r"(?P<x>.+?) (?:can|could) (?:be (?:found|seen)|I find)(?: (?P<p>.+))?$",
     r"(?P<x>.+?) (?P<p>(?:need|needs|must|should|ought|have to|has to) .+)$",
     rf"(?P<x>.+?) (?:do|did|have|can|could) {WE} (?:last )?(?:{SEE}|count|counted)(?: (?P<p>.+))?$",
     r"(?P<x>.+?) (?:are|is|were|was|have|has) (?P<p>.+)$",

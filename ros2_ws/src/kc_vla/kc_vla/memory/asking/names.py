@@ -47,7 +47,7 @@ def types_called(reference: Reference, known: Iterable[str], namer: Namer) -> Ca
         return CalledTypes(Named(dict.fromkeys(types, 1.0)), 1.0)
     if not reference.words:
         return _nameless(reference, types, namer)
-    if (found := _by_words(reference.words, types)) is not None:
+    if (found := _by_words(reference.words, reference.called, types)) is not None:
         return found
     if reference.called and (found := _by_other_name(reference.called, types)) is not None:
         return found
@@ -69,14 +69,17 @@ def _named(types: dict[str, float], said: Iterable[str]) -> Named:
     return Named(types, frozenset(said), frozenset(said) & _COLOURS)
 
 
-def _by_words(words: tuple[str, ...], types: Sequence[str]) -> CalledTypes | None:
+def _by_words(words: tuple[str, ...], called: Sequence[str], types: Sequence[str]) -> CalledTypes | None:
     """Return the types whose names, or kinds, the words are; None where they are none."""
+    whole = " ".join(called)
     for part, said in readings(words):
+        if said and not set(said) <= _COLOURS and _is_another_thing(whole):
+            return None
         tiers = {name: tier for name in types if (tier := tier_of(part, name)) and tier is not Tier.PART}
         other = _other_types(part, types)
         best = max(tiers.values(), default=Tier.NOT)
         if best in (Tier.EXACT, Tier.SYNONYM) and not other:
-            found = {name: 1.0 for name, tier in tiers.items() if tier >= Tier.SYNONYM}
+            found = {name: 1.0 for name, tier in tiers.items() if tier is best}  # a pot is no toilet
             return CalledTypes(_named(found, said), _SURE[best])
         if other:
             return CalledTypes(_named(dict.fromkeys(other, 1.0), said), _OTHERWISE)
@@ -84,6 +87,12 @@ def _by_words(words: tuple[str, ...], types: Sequence[str]) -> CalledTypes | Non
             found = {name: float(tier) for name, tier in tiers.items() if tier >= best}
             return CalledTypes(_named(found, said), _SURE[best])
     return None
+
+
+def _is_another_thing(name: str) -> bool:
+    """Return whether a name of several words is that of a thing of its own, such as "washing machine"."""
+    names = {name, name.removesuffix("s")}
+    return any(names & set(sense.words.split(", ")) for each in names for sense in senses(each))
 
 
 def _by_other_name(called: Sequence[str], types: Sequence[str]) -> CalledTypes | None:

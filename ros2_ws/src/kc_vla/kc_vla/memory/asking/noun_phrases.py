@@ -131,6 +131,7 @@ def done(verb_phrase: str) -> tuple[str, str, PlacePhrase | None, bool]:
     deed, thing = deed_and_thing(text)
     if not deed:
         return "", "", None, last
+    thing = re.sub(r" (?:down|away|back|somewhere|anywhere|elsewhere|yet|before|today)$", "", thing)
     words, place = thing.split(), None
     for at in range(len(words)):
         if (place := place_of(" ".join(words[at:]))) is not None:
