@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kc_vla.memory.asking.noun_phrases import NounPhrase, is_anything, phrase_of
+from kc_vla.memory.asking.noun_phrases import NounPhrase, is_anything, phrase_of, rephrased
 from kc_vla.memory.asking.predicates import PREPOSITION, Predicate, place_of, predicate_of
 from kc_vla.memory.asking.question import STATES, Asked, PlacePhrase, Question, QuestionError
 
@@ -14,6 +14,10 @@ _VAGUE = re.compile(
     r"|that|i|we|you)\b"
 )
 _WANTED = re.compile(r"\b(?:to|for|can|could|may|might)\b")
+_TAIL = re.compile(
+    r" (?:left|around|anywhere|available|here|at all|somewhere|or not|at home|too|in here|to be found|ever|existing"
+    r"|(?:in|around) (?:the|this|our|my) (?:whole |entire )?(?:house|home|flat|apartment|place))$"
+)
 _PEOPLE = re.compile(r"^(?:any|some|every|no) ?(?:one|body)\b(?! of)|^(?:people|persons?|children|guests?)$")
 _TWO = re.compile(r"(?<!salt) (?:and|or) (?:the|my|a|an|your|our|where|is|are|what|how|which|did|when|has|have)\b")
 _PLACE_AT = re.compile(rf" (?=(?:that is |which is |lying |standing )?(?:{PREPOSITION}) |upstairs$|downstairs$)")
@@ -76,9 +80,9 @@ def described(asked: Asked, name: str, said: Predicate, past: bool = False, **mo
 
 def existing(name: str, asked: Asked = Asked.IS_THERE, **more: Any) -> Question:
     """Return whether there is something, or where it is: "a dirty mug in the kitchen", "anything sharp"."""
-    name = re.sub(r"^(?:an?|any|some|no|another|more|one|at least one|one or more) (?=\w)", "", name.strip())
-    name = re.sub(r" (?:left|around|anywhere|available|here|at all|somewhere|or not|at home|too|in here)$", "", name)
-    name = re.sub(r" in (?:the|this|our|my) (?:house|home|flat|apartment|whole house|entire house|place)$", "", name)
+    name = rephrased(re.sub(r"^(?:an?|any|some|no|another|more|one|at least one|one or more) (?=\w)", "", name.strip()))
+    while (shorter := _TAIL.sub("", name)) != name:
+        name = shorter
     one_thing(name)
     if _VAGUE.match(name):
         return _vague(name, asked, more)

@@ -93,6 +93,7 @@ def _empty(found: re.Match[str]) -> Question | None:
 _FAR = r"(?:nearest|closest|farthest|furthest)"
 _HAVE = rf"(?:is there|are there|do {WE} (?:have|keep|see|store|know of)|have {WE}(?: got| seen| found)?)"
 WHERE_FORMS = (
+    (rf"^where {GUESS} {WE} (?:go|look|turn|search) (?:to (?:get|find|fetch)|for) (?P<x>.+)$", _where),
     (r"^where are you$|^which room are you in$", _where_you),
     (r"^what (?:are|do) you (?:currently )?(?:holding|hold|carrying|carry|have in (?:your|the) hands?)$", _in_hand),
     (r"^(?:are|do) you (?:holding|hold|carrying|carry) (?P<x>.+)$", _in_hand),
@@ -151,6 +152,8 @@ WHERE_FORMS = (
         _where,
     ),
     (rf"^where {GUESS} (?:i|we|you|one) (?P<vp>.+)$", _where_to),
+    (r"^which way (?:is it |do i go )?to (?P<x>.+)$", _where),
+    (r"^(?:(?:can|could|would|will) you )?help (?:me|us) (?:to )?(?:find|locate|look for) (?P<x>.+)$", _where),
     (rf"^(?:find|locate|where(?! {BE}| {GUESS}| am| do| did| does| has| have)) (?P<x>.+)$", _where),
     (
         rf"^(?:which|what)(?: (?P<x>.+?))? (?:is|are|lies|stands) (?:the )?(?:one )?(?P<o>{_FAR})(?: (?P<r>.+))?$",
@@ -177,7 +180,8 @@ CONTENT_FORMS = (
     (r"^(?:what are |what is |list |show )?(?:the )?contents? of (?P<n>.+)$", _held_by),
     (
         r"^(?:(?:can|could|would|will) you )?(?:list |name |show |tell |give )?(?:me )?"
-        rf"(?:everything|all (?:the )?things|all|things|the things) (?:(?:that|which) (?:is|are) |there is |you know )?{IN_PLACE}$",
+        r"(?:everything|all (?:the )?things|all|things|the things) "
+        rf"(?:(?:that|which) (?:is|are) |there is |you know )?{IN_PLACE}$",
         _in_place,
     ),
     (rf"^(?:is|are|do|does|did) (?P<n>anything|something|nothing|any thing)(?: {LYING})* {IN_PLACE}$", _any_in_place),

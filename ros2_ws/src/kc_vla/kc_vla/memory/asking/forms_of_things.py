@@ -16,10 +16,15 @@ _COUNTED = (
     r"(?P<x>.+?) (?:can|could) (?:be (?:found|seen)|I find)(?: (?P<p>.+))?$",
     r"(?P<x>.+?) (?P<p>(?:need|needs|must|should|ought|have to|has to) .+)$",
     rf"(?P<x>.+?) (?:do|did|have|can|could) {WE} (?:last )?(?:{SEE}|count|counted)(?: (?P<p>.+))?$",
+    rf"(?P<x>.+?) {WE} (?:{SEE})(?: (?P<p>.+))?$",
     r"(?P<x>.+?) (?:are|is|were|was|have|has) (?P<p>.+)$",
     r"(?P<x>.+?) (?:exist|stand|lie|sit)(?: (?P<p>.+))?$",
     rf"(?P<x>.+?) (?P<p>(?:{PREPOSITION}) .+)$",
     r"(?P<x>\w+(?: \w+)?)$",
+)
+_HELD = re.compile(
+    r"^(?P<x>.+?) (?:does|do|did) (?P<n>(?:the|my|our|your|this) .+?) (?:have|contain|hold)(?:"
+    r" (?:in|on) it)?$"
 )
 _NUMBER = re.compile(
     r"^(?:more than |at least |exactly |less than |fewer than |only )*(?:one|two|three|four|five|six|\d+"
@@ -30,6 +35,9 @@ _NUMBER = re.compile(
 def _count(found: re.Match[str]) -> Question | None:
     rest = re.sub(r"^(?:of |different )+", "", found["r"])
     rest = re.sub(rf" (?:(?:in|around) {HOME}|here|in total|altogether)$", "", rest)
+    if (held := _HELD.match(rest)) is not None:
+        place = {} if re.fullmatch(HOME, held["n"]) else {"place": PlacePhrase("in", held["n"])}
+        return existing(held["x"], Asked.HOW_MANY, **place)
     for pattern in _COUNTED:
         if (part := re.match(pattern, rest)) is None:
             continue
@@ -45,7 +53,7 @@ def _count(found: re.Match[str]) -> Question | None:
 
 def _there(found: re.Match[str]) -> Question | None:
     name = found["x"]
-    negated = name.startswith(("no ", "not ", "nothing"))
+    negated = name.startswith("nothing")
     name = re.sub(r"^not (?:an?|any) ", "", name)
     if (number := _NUMBER.match(name)) is not None:
         return existing(name[number.end() :], Asked.HOW_MANY)
@@ -53,7 +61,10 @@ def _there(found: re.Match[str]) -> Question | None:
 
 
 def _contains(found: re.Match[str]) -> Question | None:
-    return existing(found["x"], place=PlacePhrase("in", found["n"]))
+    if re.fullmatch(HOME, found["n"]):
+        return existing(found["x"])
+    name = re.sub(r" (?:in|on|inside) it$", "", found["x"])
+    return existing(name, place=PlacePhrase("in", found["n"]))
 
 
 def _which_there(found: re.Match[str]) -> Question | None:
@@ -78,7 +89,7 @@ def _for(found: re.Match[str]) -> Question | None:
 
 COUNT_FORMS = (
     (r"^how many (?P<r>.+)$", _count),
-    (r"^(?:what is |tell )?(?:the )?(?:number|count) of (?P<r>.+)$", _count),
+    (r"^(?:what is |tell |what )?(?:the )?(?:number|count) of (?P<r>.+)$", _count),
     (r"^count (?:all )?(?P<r>.+)$", _count),
 )
 FOR_FORMS = (
@@ -101,7 +112,7 @@ FOR_FORMS = (
     ),
 )
 THERE_FORMS = (
-    (rf"^(?:{BE}|could|might|can|may) there(?: be)? (?P<x>.+)$", _there),
+    (rf"^(?:{BE}|{GUESS}) there(?: be)? (?P<x>.+)$", _there),
     (r"^(?:does|do|did) (?P<n>(?:the|my|our|your|this) .+?) (?:contain|hold|have) (?P<x>.+)$", _contains),
     (
         rf"^(?:do|did|have|has|had|can|could|would) {WE}(?: not)? (?:(?:last|got|see|happen to|have|any|also"
@@ -110,6 +121,7 @@ THERE_FORMS = (
         _there,
     ),
     (r"^have (?:you|we) (?:any|an?|some) (?P<x>.+)$", _there),
+    (r"^(?:do|does|did) (?P<x>.+?) exist\b.*$", _there),
     (r"^(?:seen|got) (?P<x>.+)$", _there),
     (r"^(?P<x>(?:any|some)(?:thing)? .+)$", _there),
     (

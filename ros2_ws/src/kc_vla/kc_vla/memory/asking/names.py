@@ -16,7 +16,7 @@ from kc_vla.memory.references.naming import Named, Namer, Tier, readings, tier_o
 from kc_vla.memory.references.reference import Reference
 from kc_vla.memory.short_term.unit import spoken
 
-_SURE = {Tier.EXACT: 1.0, Tier.SYNONYM: 1.0, Tier.HEAD: 0.95, Tier.KIND: 0.85}
+_SURE = {Tier.EXACT: 1.0, Tier.SYNONYM: 1.0, Tier.HEAD: 0.95, Tier.KIND: 0.75}
 _OTHERWISE, _MISSPELT, _PURPOSE, _VAGUE = 0.95, 0.6, 0.8, 0.5
 _ALIKE = 0.84
 """From which likeness of its letters a word that nobody knows is taken for a type's name."""

@@ -50,12 +50,19 @@ def is_anything(text: str) -> bool:
     return _ANYTHING.match(text) is not None
 
 
+def rephrased(name: str) -> str:
+    """Return a name in plain order: "the white one of the mugs" and "mug, the white one" are the white mug."""
+    name = re.sub(r"^(?:the )?(\w+) ones? (?:of|among) (?:the |my |our |these )?(.+)$", r"the \1 \2", name)
+    return re.sub(r"^(?:the |my |our )?([\w ]+?), (?:the )?(\w+) ones?$", r"the \2 \1", name)
+
+
 def phrase_of(text: str) -> NounPhrase:
     """Return what a name says.
 
     Raises:
         QuestionError: it is a pronoun, whose meaning nobody knows.
     """
+    text = rephrased(text)
     text = re.sub(
         r"^(?:of|all of|any of|one of|some of|each of|none of) (?=the|my|your|our|these|those|them)",
         "",

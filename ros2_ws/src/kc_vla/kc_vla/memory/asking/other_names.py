@@ -65,6 +65,7 @@ cutlery, silverware, flatware: fork, knife, spoon, butter knife
 fruit, fruits: apple, banana, orange
 vegetable, vegetables, veggies: tomato, potato, lettuce
 electronic devices, electronics, gadgets, gadget: laptop, cell phone, television, remote control, alarm clock
+container, containers, receptacle: fridge, cabinet, drawer, box, safe, microwave, garbage can
 seating, seat: sofa, arm chair, ottoman
 """
 

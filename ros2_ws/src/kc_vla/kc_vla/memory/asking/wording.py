@@ -9,7 +9,7 @@ from kc_vla.memory.asking.question import MOST_LETTERS, QuestionError
 
 _SHORT = (
     (r"[\u2018\u2019`\u00b4]", "'"),
-    (r"\bwhereabouts (?=is|are|was|were|did|do|can|could)", "where "),
+    (r"\bwhere ?abouts\b(?! of)(?<!the whereabouts)", "where"),
     (r"\b(where|what|who|how|when|that|there|it|which|here)'?s\b(?! (?:the )?(?:own)\b)", r"\1 is"),
     (r"\b(where|what|how|when|they|we|you)'?re\b(?<!were)", r"\1 are"),
     (r"\b(where|what|how|when)'d\b", r"\1 did"),
@@ -107,6 +107,15 @@ _ASIDES = (
     (re.compile(r"^what (?:is|was) it (?:that )?(?=(?:you|i|we)\b)"), "what have "),
     (re.compile(r"\b(what|which) (?:kinds?|types?|sorts?) of\b"), r"\1"),
     (re.compile(r"^of (?=what colour)"), ""),
+    (re.compile(r"^(is|are|was|were) there not (?=(?:an?|any|some)\b)"), r"\1 there "),
+    (
+        re.compile(
+            r"^((?:in|on|at|inside) (?:the|my|our) [^,]+), ((?:how|what|which|where|is|are|do|have|did)"
+            r" .+)$"
+        ),
+        r"\2 \1",
+    ),
+    (re.compile(r"^(.+) (is|are) where$"), r"where \2 \1"),
     (
         re.compile(
             r"^(is|are|was|were|do|does|did|has|have) not (?=(?:the|my|our|your|there|you|we|i|any|this|that)\b)"
@@ -127,6 +136,8 @@ _TAILS = (
     ),
     re.compile(r"(?:, | )(?:do you think|you think|i wonder|in your opinion|if you know)$|, (?:do you know|robot)$"),
 )
+_TAG = re.compile(r", (?:is|are|was|were|do|does|did|has|have)(?: not)? (?:it|there|they|you|we|i)(?: not)?$")
+_THERE = re.compile(r"^there (?P<v>is|are|was|were) (?P<r>.+)$")
 _POINTED = re.compile(
     r"^(?:(?:i|we) (?:can not find|can not see|am looking for|are looking for|have lost|lost|need|am missing"
     r"|miss|have misplaced)"
@@ -153,6 +164,9 @@ def without_tail(plain: str) -> str:
         shorter = tail.sub("", plain)
         if shorter != plain and len(shorter.split()) > 1:
             plain = shorter
+    plain = _TAG.sub("", plain)
+    if (found := _THERE.match(plain)) is not None:
+        return f"{found['v']} there {found['r']}"
     if (found := _STATED.match(plain)) is not None:
         return f"{found['v']} {found['x']} {found['r']}"
     return plain
