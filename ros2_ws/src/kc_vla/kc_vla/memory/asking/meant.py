@@ -36,6 +36,7 @@ _PLURALS = tuple(
 )
 _HAND = re.compile(r"^(?:your|my|the|the robot's) (?:hands?|gripper|grip)$")
 _SEEN_FROM = frozenset({Spatial.LEFT_OF, Spatial.RIGHT_OF, Spatial.IN_FRONT_OF, Spatial.BEHIND})
+_THINGS = re.compile(r"^(?:(?:the|all|any|some) )*([\w ]+?) (?:things?|items?|objects?|stuff|ones?)$")
 _UNKNOWN_WORD = 0.5
 """Certainty where a word of the name is nowhere known of the thing: "the coffee mug"."""
 
@@ -158,6 +159,8 @@ class Finder:
             return Meaning(tuple(self.things))
         if (own := self._by_id(name)) is not None:
             return Meaning((own,), named=(own.object_type,))
+        if (nameless := _THINGS.match(name)) is not None:
+            name = f"something {nameless[1]}"
         reference = read(singular(name))
         if reference.vague or reference.unknown or (reference.purpose and _WANTED.search(name)):
             return self._of(reference)
