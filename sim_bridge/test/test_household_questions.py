@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from home_robot import Open, only
 
-from kc_vla.memory.asking.answer import Answer, Evidence, unknown
+from kc_vla.memory.asking.answer import Evidence, MemoryAnswer, unknown
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.evaluation.halves import SPLITS
 from kc_vla.planning.execution.results import ANSWER, SKILL
 from kc_vla_sim.household.questions.cosine import best_threshold
 from kc_vla_sim.household.questions.evaluation import ASKED, COSINE, evaluate_asking, table
 from kc_vla_sim.household.questions.expected import read_expected
-from kc_vla_sim.household.questions.judging import Verdict, judge
+from kc_vla_sim.household.questions.judging import AnswerVerdict, judge
 from kc_vla_sim.household.questions.lived import lived
 from kc_vla_sim.household.questions.table import KINDS, read_home_questions
 from kc_vla_sim.household.scenes import build_scene
@@ -81,7 +81,7 @@ def test_the_questions_are_of_all_kinds_and_split_by_home() -> None:
 def test_the_questions_of_a_home_are_answered_better_than_by_the_cosine(tmp_path: Path) -> None:
     questions = [each for each in read_home_questions() if each.home == 7]
     rows = evaluate_asking(tmp_path, shared_embedder(), questions)
-    right = Counter(each.method for each in rows if each.verdict == Verdict.RIGHT)
+    right = Counter(each.method for each in rows if each.verdict == AnswerVerdict.RIGHT)
     assert right[ASKED] >= 0.9 * len(questions)
     assert right[ASKED] > right[COSINE]
     assert len(json.loads((tmp_path / "results.json").read_text())) == 2 * len(questions)
@@ -97,13 +97,13 @@ def test_the_judge_looks_at_the_world_and_not_at_the_memory() -> None:
         area, holder = home.world.area_of(mug.id), mug.place.holder
         kind = home.world.things[holder].kind.spoken
         rests = Evidence(mug.id, "Mug", "", holder, area, 0.0, 1.0)
-        right = Answer(f"The mug is in the {kind}.", True, 1.0, (rests,))
-        assert judge(right, asked, home) is Verdict.RIGHT
-        assert judge(replace(right, found=(replace(rests, area="area_99"),)), asked, home) is Verdict.WRONG
-        assert judge(replace(right, found=(replace(rests, container="Sofa_1"),)), asked, home) is Verdict.WRONG
-        assert judge(unknown("I do not know."), asked, home) is Verdict.REFUSED
-        assert judge(right, read_expected("refuse"), home) is Verdict.WRONG
-        assert judge(unknown("I do not know."), read_expected("where Mug:colour=green"), home) is Verdict.RIGHT
+        right = MemoryAnswer(f"The mug is in the {kind}.", True, 1.0, (rests,))
+        assert judge(right, asked, home) is AnswerVerdict.RIGHT
+        assert judge(replace(right, found=(replace(rests, area="area_99"),)), asked, home) is AnswerVerdict.WRONG
+        assert judge(replace(right, found=(replace(rests, container="Sofa_1"),)), asked, home) is AnswerVerdict.WRONG
+        assert judge(unknown("I do not know."), asked, home) is AnswerVerdict.REFUSED
+        assert judge(right, read_expected("refuse"), home) is AnswerVerdict.WRONG
+        assert judge(unknown("I do not know."), read_expected("where Mug:colour=green"), home) is AnswerVerdict.RIGHT
 
 
 def test_the_baseline_answers_from_the_cosine_that_is_best() -> None:

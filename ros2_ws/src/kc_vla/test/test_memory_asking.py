@@ -13,10 +13,10 @@ from nightly import tried
 from openai_server import OpenAiServer
 
 from kc_vla.cli import main
-from kc_vla.memory.asking.answer import Answer
+from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker, Reader, read_by_grammar
 from kc_vla.memory.asking.model import ModelReader
-from kc_vla.memory.asking.surroundings import Surroundings
+from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.graph import SceneGraph
@@ -71,11 +71,11 @@ class Remembered:
 
 def ask(
     text: str, things: Sequence[KnownThing] = THINGS, at: str = "a0", reader: Reader = read_by_grammar, **looked: float
-) -> Answer:
-    return Asker(Remembered(things, looked), lambda: Surroundings(AREAS, at, 160.0), reader).ask(text)
+) -> MemoryAnswer:
+    return Asker(Remembered(things, looked), lambda: HomeSurroundings(AREAS, at, 160.0), reader).ask(text)
 
 
-def ids(answer: Answer) -> list[str]:
+def ids(answer: MemoryAnswer) -> list[str]:
     return [each.object_id for each in answer.found]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kc_vla.memory.asking.grammar import is_question, read_question
-from kc_vla.memory.asking.question import Asked, Order, PlacePhrase, QuestionError
+from kc_vla.memory.asking.question import Order, PlacePhrase, QuestionError, QuestionKind
 
 WHERE = [
     "Where is the mug?",
@@ -79,7 +79,7 @@ REQUESTS = [
 @pytest.mark.parametrize("text", WHERE)
 def test_where_something_is_is_asked_in_many_ways(text: str) -> None:
     question = read_question(text)
-    assert question.asked is Asked.WHERE
+    assert question.asked is QuestionKind.WHERE
     assert question.thing.removeprefix("the ") == "mug"
 
 
@@ -92,7 +92,7 @@ def test_what_is_in_a_place_is_asked_in_many_ways(text: str) -> None:
 @pytest.mark.parametrize("text", THERE)
 def test_whether_there_is_something_is_asked_in_many_ways(text: str) -> None:
     question = read_question(text)
-    assert question.asked is Asked.IS_THERE
+    assert question.asked is QuestionKind.IS_THERE
     assert question.thing.removesuffix("s") == "mug"
     assert question.place == PlacePhrase("in", "the kitchen")
 
@@ -100,25 +100,25 @@ def test_whether_there_is_something_is_asked_in_many_ways(text: str) -> None:
 @pytest.mark.parametrize("text", LAST)
 def test_what_was_used_last_is_asked_in_many_ways(text: str) -> None:
     question = read_question(text)
-    assert (question.asked, question.deed, question.order) == (Asked.WHICH, "handled", Order.LAST)
+    assert (question.asked, question.deed, question.order) == (QuestionKind.WHICH, "handled", Order.LAST)
 
 
 @pytest.mark.parametrize(
     ("text", "asked", "thing", "states"),
     [
-        ("is the fridge open?", Asked.IS, "the fridge", {"opened"}),
-        ("is the knife on the dining table clean?", Asked.IS, "the knife on the dining table", {"cleaned"}),
-        ("is the door of the fridge closed?", Asked.IS, "the fridge", {"closed"}),
-        ("have you left the fridge open?", Asked.IS, "the fridge", {"opened"}),
-        ("does the plate need washing?", Asked.IS, "the plate", {"dirty"}),
-        ("which of the cups needs to be washed?", Asked.WHICH, "the cups", {"dirty"}),
-        ("which mug is the dirty one?", Asked.WHICH, "mug", {"dirty"}),
-        ("how many of the plates are dirty?", Asked.HOW_MANY, "the plates", {"dirty"}),
-        ("is the mug clean or dirty?", Asked.CONDITION, "the mug", set()),
-        ("in what state is the mug?", Asked.CONDITION, "the mug", set()),
+        ("is the fridge open?", QuestionKind.IS, "the fridge", {"opened"}),
+        ("is the knife on the dining table clean?", QuestionKind.IS, "the knife on the dining table", {"cleaned"}),
+        ("is the door of the fridge closed?", QuestionKind.IS, "the fridge", {"closed"}),
+        ("have you left the fridge open?", QuestionKind.IS, "the fridge", {"opened"}),
+        ("does the plate need washing?", QuestionKind.IS, "the plate", {"dirty"}),
+        ("which of the cups needs to be washed?", QuestionKind.WHICH, "the cups", {"dirty"}),
+        ("which mug is the dirty one?", QuestionKind.WHICH, "mug", {"dirty"}),
+        ("how many of the plates are dirty?", QuestionKind.HOW_MANY, "the plates", {"dirty"}),
+        ("is the mug clean or dirty?", QuestionKind.CONDITION, "the mug", set()),
+        ("in what state is the mug?", QuestionKind.CONDITION, "the mug", set()),
     ],
 )
-def test_states_are_asked_for(text: str, asked: Asked, thing: str, states: set[str]) -> None:
+def test_states_are_asked_for(text: str, asked: QuestionKind, thing: str, states: set[str]) -> None:
     question = read_question(text)
     assert (question.asked, question.thing, question.states) == (asked, thing, states)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kc_vla.memory.asking.answer import Answer, unknown
-from kc_vla.memory.asking.meant import Finder
+from kc_vla.memory.asking.answer import MemoryAnswer, unknown
+from kc_vla.memory.asking.meant import NameFinder
 from kc_vla.memory.asking.telling import called, evidence_of, place_in_words
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.things import KnownThing
@@ -24,10 +24,10 @@ class CosineAsker:
             home: whose memory is asked.
             embedder: of sentences.
         """
-        self._finder, self._embedder = Finder(home.memory, home.around()), embedder
+        self._finder, self._embedder = NameFinder(home.memory, home.around()), embedder
         self._vectors = embedder.embed([self._sentence(each) for each in self._finder.things])
 
-    def ask(self, text: str, least: float = -1.0) -> Answer:
+    def ask(self, text: str, least: float = -1.0) -> MemoryAnswer:
         """Return the likest thing as an answer; none below a cosine of `least`."""
         scores = self._vectors @ self._embedder.embed([text])[0]
         best = int(np.argmax(scores))
@@ -36,7 +36,7 @@ class CosineAsker:
             return unknown("I do not know.")
         evidence = evidence_of(self._finder, [thing])
         text = f"{called(thing)}: {', '.join(sorted(thing.states))}, {place_in_words(self._finder, thing)}"
-        return Answer(text, True, min(max(score, 0.0), 1.0), evidence, yes=True, count=1, when_s=thing.seen_s)
+        return MemoryAnswer(text, True, min(max(score, 0.0), 1.0), evidence, yes=True, count=1, when_s=thing.seen_s)
 
     def _sentence(self, thing: KnownThing) -> str:
         said = (called(thing).partition(" (")[0], *sorted(thing.states), place_in_words(self._finder, thing))

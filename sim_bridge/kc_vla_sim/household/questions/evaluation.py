@@ -11,12 +11,12 @@ from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
 from kc_vla.core.shares import Share
-from kc_vla.memory.asking.answer import Answer, unknown
+from kc_vla.memory.asking.answer import MemoryAnswer, unknown
 from kc_vla.memory.asking.answering import Asker, Reader, read_by_grammar
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.evaluation.halves import SPLITS
 from kc_vla_sim.household.questions.cosine import CosineAsker, best_threshold
-from kc_vla_sim.household.questions.judging import Verdict, judge
+from kc_vla_sim.household.questions.judging import AnswerVerdict, judge
 from kc_vla_sim.household.questions.lived import lived
 from kc_vla_sim.household.questions.table import KINDS, HomeQuestion, read_home_questions
 
@@ -32,7 +32,7 @@ class AnsweredQuestion:
     Attributes:
         split, kind, home, question: of it.
         method: `ASKED` or `COSINE`.
-        verdict: of `Verdict`.
+        verdict: of `AnswerVerdict`.
         confidence: of the answer.
         answer: its text.
     """
@@ -61,7 +61,7 @@ def evaluate_asking(
     output.mkdir(parents=True, exist_ok=True)
     chosen = read_home_questions() if questions is None else list(questions)
     rows: list[AnsweredQuestion] = []
-    likest: list[tuple[HomeQuestion, Answer, bool, bool]] = []
+    likest: list[tuple[HomeQuestion, MemoryAnswer, bool, bool]] = []
     homes = sorted({each.home for each in chosen})
     for number in tqdm(homes, desc="homes", unit="home"):
         own = [each for each in chosen if each.home == number]
@@ -75,14 +75,14 @@ def evaluate_asking(
                 found, refused = (
                     judge(one, each.expected, home, each.kind == "vague") for one in (guess, unknown("I do not know."))
                 )
-                likest.append((each, guess, found is Verdict.RIGHT, refused is Verdict.RIGHT))
+                likest.append((each, guess, found is AnswerVerdict.RIGHT, refused is AnswerVerdict.RIGHT))
     rows += _baseline(likest)
     write_whole(output / "results.json", json.dumps([asdict(each) for each in rows], indent=1) + "\n")
     write_whole(output / "table.md", table(rows))
     return rows
 
 
-def _baseline(likest: Sequence[tuple[HomeQuestion, Answer, bool, bool]]) -> Iterator[AnsweredQuestion]:
+def _baseline(likest: Sequence[tuple[HomeQuestion, MemoryAnswer, bool, bool]]) -> Iterator[AnsweredQuestion]:
     """Yield what the baseline answers, from the cosine on that is best for the development homes."""
     tuned = [each for each in likest if each[0].split == SPLITS[0]] or likest
     least = best_threshold(
@@ -90,13 +90,13 @@ def _baseline(likest: Sequence[tuple[HomeQuestion, Answer, bool, bool]]) -> Iter
     )
     for question, answer, right, refused in likest:
         if answer.confidence < least:
-            verdict = Verdict.RIGHT if refused else Verdict.REFUSED
+            verdict = AnswerVerdict.RIGHT if refused else AnswerVerdict.REFUSED
             yield _row(question, COSINE, verdict, unknown("I do not know."))
         else:
-            yield _row(question, COSINE, Verdict.RIGHT if right else Verdict.WRONG, answer)
+            yield _row(question, COSINE, AnswerVerdict.RIGHT if right else AnswerVerdict.WRONG, answer)
 
 
-def _row(question: HomeQuestion, method: str, verdict: Verdict, answer: Answer) -> AnsweredQuestion:
+def _row(question: HomeQuestion, method: str, verdict: AnswerVerdict, answer: MemoryAnswer) -> AnsweredQuestion:
     return AnsweredQuestion(
         question.split,
         question.kind,
@@ -124,10 +124,10 @@ def table(rows: Sequence[AnsweredQuestion]) -> str:
 
 
 def _figures(split: str, kind: str, method: str, some: Sequence[AnsweredQuestion]) -> list[str]:
-    counts = {verdict: sum(each.verdict == verdict for each in some) for verdict in Verdict}
-    sure = sum(each.verdict == Verdict.WRONG and each.confidence > CONFIDENT for each in some)
-    right = Share(counts[Verdict.RIGHT], len(some))
-    refused, wrong = counts[Verdict.REFUSED], counts[Verdict.WRONG]
+    counts = {verdict: sum(each.verdict == verdict for each in some) for verdict in AnswerVerdict}
+    sure = sum(each.verdict == AnswerVerdict.WRONG and each.confidence > CONFIDENT for each in some)
+    right = Share(counts[AnswerVerdict.RIGHT], len(some))
+    refused, wrong = counts[AnswerVerdict.REFUSED], counts[AnswerVerdict.WRONG]
     return [split, kind, str(len(some)), method, str(right), str(refused), str(wrong), str(sure)]
 
 

@@ -39,7 +39,7 @@ _SKILLS = {"put": ("PutObject",), "opened": ("OpenObject",), "closed": ("CloseOb
 
 
 @dataclass(frozen=True)
-class Selector:
+class ThingSelector:
     """Things by their types and more: "Mug,Cup:state=dirty,room=kitchen"; "*" is anything that can be carried."""
 
     types: tuple[str, ...]
@@ -71,13 +71,13 @@ class Expected:
 
     Attributes:
         verb: of `VERBS`.
-        word: a deed, a state or a side, where the verb needs one.
+        word: an action, a state or a side, where the verb needs one.
         things: that it is about; None for all.
     """
 
     verb: str
     word: str = ""
-    things: Selector | None = None
+    things: ThingSelector | None = None
 
     def ids(self, home: Lived) -> set[str]:
         """Return the ids of the things that it is about, of those that were seen."""
@@ -102,7 +102,7 @@ def read_expected(text: str) -> Expected:
     return Expected(verb, word, _selector(rest) if rest else None)
 
 
-def _selector(text: str) -> Selector:
+def _selector(text: str) -> ThingSelector:
     names, _, rest = text.partition(":")
     types = tuple(names.split(","))
     filters = tuple((name, value) for name, _, value in (each.partition("=") for each in re.split(",", rest) if each))
@@ -110,7 +110,7 @@ def _selector(text: str) -> Selector:
     wrong = [name for name, _ in filters if name not in _FILTERS]
     if unknown or wrong:
         raise HouseholdError(f"{told(text)}: there is no type or filter {(unknown or wrong)[0]}")
-    return Selector(types, filters)
+    return ThingSelector(types, filters)
 
 
 def contents(home: Lived, holders: Iterable[str], nested: bool) -> set[str]:
@@ -124,7 +124,7 @@ def contents(home: Lived, holders: Iterable[str], nested: bool) -> set[str]:
 
 
 def done(home: Lived, deed: str, ids: set[str]) -> dict[str, float]:
-    """Return when a deed was done last with each of some things, s; those that it was not done with are left out."""
+    """Return when an action was done last with each of some things, s, without those that it was not done with."""
     if deed == "seen":
         return {name: home.seen_s[name] for name in ids}
     found: dict[str, float] = {}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
-from kc_vla.memory.asking.answer import Answer
+from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla_sim.household.questions.expected import Expected, contents, done
 from kc_vla_sim.household.questions.lived import Lived
 from kc_vla_sim.household.states import state_of
@@ -16,7 +16,7 @@ from kc_vla_sim.household.world import IN, ON
 _TIME_S, _NEAR_M, _BESIDE_M, _CLEARLY_M = 2.5, 0.5, 2.0, 0.6
 
 
-class Verdict(StrEnum):
+class AnswerVerdict(StrEnum):
     """What an answer is worth."""
 
     RIGHT = "right"
@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     WRONG = "wrong"
 
 
-def judge(answer: Answer, expected: Expected, home: Lived, vague: bool = False) -> Verdict:
+def judge(answer: MemoryAnswer, expected: Expected, home: Lived, vague: bool = False) -> AnswerVerdict:
     """Return what an answer is worth.
 
     Args:
@@ -39,14 +39,14 @@ def judge(answer: Answer, expected: Expected, home: Lived, vague: bool = False) 
         fitting = expected.ids(home)
         right = bool(named) and named[0] in fitting and 2 * len(fitting & set(named)) >= len(named)
     if right:
-        return Verdict.RIGHT
-    return Verdict.WRONG if answer.known else Verdict.REFUSED
+        return AnswerVerdict.RIGHT
+    return AnswerVerdict.WRONG if answer.known else AnswerVerdict.REFUSED
 
 
-_Judge = Callable[[Answer, Sequence[str], Expected, Lived], bool]
+_Judge = Callable[[MemoryAnswer, Sequence[str], Expected, Lived], bool]
 
 
-def _where(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _where(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     fitting = expected.ids(home)
     if not fitting or not answer.known:
         return not answer.known and not fitting
@@ -61,26 +61,26 @@ def _where(answer: Answer, named: Sequence[str], expected: Expected, home: Lived
     return first.container == place.holder and spoken(kind.name).lower() in answer.text.lower()
 
 
-def _which(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _which(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     fitting = expected.ids(home)
     if not fitting:
         return not answer.known
     return answer.known and set(named) == fitting
 
 
-def _there(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _there(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     fitting = expected.ids(home)
     if not fitting:
         return not answer.known or answer.yes is False
     return answer.known and answer.yes is not False and bool(named) and named[0] in fitting
 
 
-def _count(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _count(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     count = len(expected.ids(home))
     return (answer.known and answer.count == count) or (not count and not answer.known)
 
 
-def _contents(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _contents(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     holders = expected.ids(home)
     whole = [contents(home, holders, nested) for nested in (True, False)]
     single = [contents(home, [each], nested) for each in holders for nested in (True, False)]
@@ -90,7 +90,7 @@ def _contents(answer: Answer, named: Sequence[str], expected: Expected, home: Li
     return (answer.known and not named) if looked else not answer.known
 
 
-def _yesno(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _yesno(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     state, things = state_of(expected.word), [home.world.things[name] for name in expected.ids(home)]
     if not things:
         return not answer.known
@@ -100,7 +100,7 @@ def _yesno(answer: Answer, named: Sequence[str], expected: Expected, home: Lived
     return not answer.known or answer.yes is False
 
 
-def _states(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _states(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     fitting = {name: home.world.things[name].states for name in expected.ids(home)}
     stated = {name for name, states in fitting.items() if states}
     if not stated:
@@ -108,7 +108,7 @@ def _states(answer: Answer, named: Sequence[str], expected: Expected, home: Live
     return answer.known and bool(named) and all(state in answer.text for state in fitting.get(named[0], {"?"}))
 
 
-def _colour(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _colour(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     fitting = expected.ids(home)
     colours = {home.world.things[name].colour for name in fitting} - {""}
     if not colours:
@@ -116,14 +116,14 @@ def _colour(answer: Answer, named: Sequence[str], expected: Expected, home: Live
     return answer.known and bool(named) and named[0] in fitting and home.world.things[named[0]].colour in answer.text
 
 
-def _did(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _did(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     when = done(home, expected.word, expected.ids(home))
     if when:
         return answer.known and answer.yes is True and bool(named) and named[0] in when
     return not answer.known or answer.yes is False
 
 
-def _lastdone(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _lastdone(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     when = done(home, expected.word, expected.ids(home))
     if not when:
         return not answer.known
@@ -131,14 +131,14 @@ def _lastdone(answer: Answer, named: Sequence[str], expected: Expected, home: Li
     return answer.known and bool(named) and named[0] in latest
 
 
-def _when(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _when(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     when = done(home, expected.word, expected.ids(home))
     if not when:
         return not answer.known
     return answer.known and answer.when_s is not None and abs(answer.when_s - max(when.values())) <= _TIME_S
 
 
-def _nearest(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _nearest(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     here = home.world.plan.areas[home.world.at].position
     far = {name: math.dist(here[:2], home.world.position(name)[:2]) for name in expected.ids(home)}
     if not far:
@@ -146,7 +146,7 @@ def _nearest(answer: Answer, named: Sequence[str], expected: Expected, home: Liv
     return answer.known and bool(named) and far.get(named[0], math.inf) <= min(far.values()) + _NEAR_M
 
 
-def _beside(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _beside(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     """Return whether all that is named is on that side of a thing that is meant, and not far from it."""
     targets = expected.ids(home)
     clear = {
@@ -168,7 +168,7 @@ def _is_beside(home: Lived, side: str, name: str, target: str, most_m: float) ->
     return side == "next" or (left > 0) == (side == "left")
 
 
-def _refuse(answer: Answer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
+def _refuse(answer: MemoryAnswer, named: Sequence[str], expected: Expected, home: Lived) -> bool:
     return not answer.known
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kc_vla.memory.asking.surroundings import Surroundings
+from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
@@ -62,9 +62,9 @@ class Lived:
     deeds: list[Deed] = field(default_factory=list)
     now_s: float = 0.0
 
-    def around(self) -> Surroundings:
+    def around(self) -> HomeSurroundings:
         """Return where and when the robot is asked."""
-        return Surroundings(self.grounds.areas, self.world.at, self.now_s)
+        return HomeSurroundings(self.grounds.areas, self.world.at, self.now_s)
 
 
 class _Body:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kc_vla.core.errors import StackError
 
 if TYPE_CHECKING:
-    from kc_vla.memory.asking.answer import Answer
+    from kc_vla.memory.asking.answer import MemoryAnswer
     from kc_vla.memory.asking.answering import Reader
     from kc_vla.memory.long_term.memory import LongTermMemory
 
@@ -50,9 +50,9 @@ def print_answer(memory: LongTermMemory, map_id: str, options: argparse.Namespac
         print(f"  {line}")
 
 
-def _answer(memory: LongTermMemory, map_id: str, options: argparse.Namespace) -> Answer:
+def _answer(memory: LongTermMemory, map_id: str, options: argparse.Namespace) -> MemoryAnswer:
     from kc_vla.memory.asking.answering import Asker
-    from kc_vla.memory.asking.surroundings import Surroundings
+    from kc_vla.memory.asking.surroundings import HomeSurroundings
     from kc_vla.memory.embedding.models import open_embedder
     from kc_vla.memory.robot.long_term import OwnScene
     from kc_vla.memory.robot.robot_memory import LONG, assemble_robot_memory
@@ -62,7 +62,7 @@ def _answer(memory: LongTermMemory, map_id: str, options: argparse.Namespace) ->
         raise AskError(f"map {map_id!r} has no area {options.at!r}: name one of {', '.join(sorted(graph.areas)[:10])}")
     asked = assemble_robot_memory(LONG, open_embedder(), OwnScene(memory, map_id), None)
     now_s = time.time() if asked.latest_s > _CLOCK_S else 0.0
-    around = Surroundings(graph.areas, options.at, now_s, {each.id: each.name for each in graph.floors.values()})
+    around = HomeSurroundings(graph.areas, options.at, now_s, {each.id: each.name for each in graph.floors.values()})
     return Asker(asked, lambda: around, _reader(options)).ask(options.question)
 
 

@@ -39,7 +39,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Answer:
+class MemoryAnswer:
     """An answer to a question.
 
     Attributes:
@@ -67,6 +67,6 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
-def unknown(text: str, *notes: str) -> Answer:
+def unknown(text: str, *notes: str) -> MemoryAnswer:
     """Return an honest answer where nothing is known."""
-    return Answer(text, False, 0.0, notes=notes)
+    return MemoryAnswer(text, False, 0.0, notes=notes)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from kc_vla.memory.asking.answer import Answer, unknown
+from kc_vla.memory.asking.answer import MemoryAnswer, unknown
 from kc_vla.memory.asking.answers_of_deeds import answer_did, answer_when, with_deed
 from kc_vla.memory.asking.answers_of_places import answer_contents, answer_where
 from kc_vla.memory.asking.answers_of_states import answer_condition, answer_is
 from kc_vla.memory.asking.grammar import read_question
-from kc_vla.memory.asking.meant import Finder, Meaning, Remembered, UnknownNameError, plain_name
-from kc_vla.memory.asking.question import Asked, Order, Question, QuestionError
-from kc_vla.memory.asking.surroundings import Surroundings
+from kc_vla.memory.asking.meant import Meaning, NameFinder, Remembered, UnknownNameError, plain_name
+from kc_vla.memory.asking.question import MemoryQuestion, Order, QuestionError, QuestionKind
+from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.asking.telling import evidence_of, listed, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
 
-Reader = Callable[[str], tuple[Question, tuple[str, ...]]]
+Reader = Callable[[str], tuple[MemoryQuestion, tuple[str, ...]]]
 """Makes a question of a text, with notes; it raises a `QuestionError` where it cannot."""
 
 
-def read_by_grammar(text: str) -> tuple[Question, tuple[str, ...]]:
+def read_by_grammar(text: str) -> tuple[MemoryQuestion, tuple[str, ...]]:
     """Return what a text asks for, by the grammar alone."""
     return read_question(text), ()
 
@@ -29,7 +29,7 @@ class Asker:
     """Answers questions about what a robot remembers."""
 
     def __init__(
-        self, memory: Remembered, around: Callable[[], Surroundings], reader: Reader = read_by_grammar
+        self, memory: Remembered, around: Callable[[], HomeSurroundings], reader: Reader = read_by_grammar
     ) -> None:
         """Keep what is asked.
 
@@ -40,7 +40,7 @@ class Asker:
         """
         self._memory, self._around, self._reader = memory, around, reader
 
-    def ask(self, text: str) -> Answer:
+    def ask(self, text: str) -> MemoryAnswer:
         """Return the answer to a text; whatever it says, it is an answer and no error."""
         try:
             question, notes = self._reader(text)
@@ -49,31 +49,31 @@ class Asker:
         answer = self.answer(question)
         return replace(answer, notes=tuple(dict.fromkeys((*notes, *answer.notes))))
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: MemoryQuestion) -> MemoryAnswer:
         """Return the answer to a checked question."""
-        finder = Finder(self._memory, self._around())
+        finder = NameFinder(self._memory, self._around())
         try:
             return _answer(Understood(question, finder, self._memory.looked))
         except (UnknownNameError, QuestionError) as error:
             return unknown(str(error))
 
 
-def _answer(given: Understood) -> Answer:
+def _answer(given: Understood) -> MemoryAnswer:
     question, finder = given.question, given.finder
     if not finder.things:
         return unknown("I do not know: I remember nothing yet")
-    if question.asked is Asked.WHEN:
+    if question.asked is QuestionKind.WHEN:
         return answer_when(given)
-    if question.asked is Asked.CONDITION:
+    if question.asked is QuestionKind.CONDITION:
         return answer_condition(given)
-    if question.asked is Asked.IS:
+    if question.asked is QuestionKind.IS:
         return answer_did(given) if question.deed else answer_is(given)
     if question.place is not None and not given.specific and not question.deed and question.order is Order.ANY:
         return answer_contents(given)
     return _ANSWERS[question.asked](given, given.ordered(with_deed(given)))
 
 
-def _which(given: Understood, found: Meaning) -> Answer:
+def _which(given: Understood, found: Meaning) -> MemoryAnswer:
     if not found.things:
         return given.none(found)
     things = list(found.things)
@@ -83,10 +83,10 @@ def _which(given: Understood, found: Meaning) -> Answer:
         text = f"{text}, {where}"
     if found.trust < 0.6:
         text = text.replace("It is", "Perhaps", 1).replace("They are", "Perhaps", 1)
-    return Answer(f"{text}.", True, sure_of(found), evidence_of(given.finder, things), notes=found.notes)
+    return MemoryAnswer(f"{text}.", True, sure_of(found), evidence_of(given.finder, things), notes=found.notes)
 
 
-def _is_there(given: Understood, found: Meaning) -> Answer:
+def _is_there(given: Understood, found: Meaning) -> MemoryAnswer:
     if not found.things:
         return given.none(found)
     things = list(found.things)
@@ -95,26 +95,26 @@ def _is_there(given: Understood, found: Meaning) -> Answer:
     more = f" and {len(things) - 1} more" if len(things) > 1 else ""
     text = f"{'Yes' if yes else 'No'}: I know of {listed(things[:1])}{f', {where}' if where else ''}{more}."
     evidence = evidence_of(given.finder, things)
-    return Answer(text, True, sure_of(found, 1), evidence, yes=yes, count=len(things), notes=found.notes)
+    return MemoryAnswer(text, True, sure_of(found, 1), evidence, yes=yes, count=len(things), notes=found.notes)
 
 
-def _how_many(given: Understood, found: Meaning) -> Answer:
+def _how_many(given: Understood, found: Meaning) -> MemoryAnswer:
     if not found.things:
         return given.none(found)
     things = list(found.things)
     text = f"I know of {len(things)}: {listed(things)}."
     sure = sure_of(found) * 0.95
-    return Answer(text, True, sure, evidence_of(given.finder, things), count=len(things), notes=found.notes)
+    return MemoryAnswer(text, True, sure, evidence_of(given.finder, things), count=len(things), notes=found.notes)
 
 
-def _where(given: Understood, found: Meaning) -> Answer:
+def _where(given: Understood, found: Meaning) -> MemoryAnswer:
     return answer_where(given, found)
 
 
-_ANSWERS: Mapping[Asked, Callable[[Understood, Meaning], Answer]] = {
-    Asked.WHERE: _where,
-    Asked.WHICH: _which,
-    Asked.IS_THERE: _is_there,
-    Asked.HOW_MANY: _how_many,
+_ANSWERS: Mapping[QuestionKind, Callable[[Understood, Meaning], MemoryAnswer]] = {
+    QuestionKind.WHERE: _where,
+    QuestionKind.WHICH: _which,
+    QuestionKind.IS_THERE: _is_there,
+    QuestionKind.HOW_MANY: _how_many,
 }
 __all__ = ["Asker", "Reader", "plain_name", "read_by_grammar"]

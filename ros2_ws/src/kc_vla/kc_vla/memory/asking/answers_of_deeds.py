@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kc_vla.memory.asking.answer import Answer, unknown
+from kc_vla.memory.asking.answer import MemoryAnswer, unknown
 from kc_vla.memory.asking.meant import Meaning
-from kc_vla.memory.asking.question import CARRIED, HANDLED, SEEN, STATES, Asked, Order
+from kc_vla.memory.asking.question import CARRIED, HANDLED, SEEN, STATES, Order, QuestionKind
 from kc_vla.memory.asking.telling import ago, called, evidence_of, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
 from kc_vla.memory.things import KnownThing
@@ -29,7 +29,7 @@ def with_deed(given: Understood) -> Meaning:
         if question.order is Order.LAST:
             return _latest(found, {each.object_id: each.seen_s for each in found.things})
         return found
-    if question.asked is Asked.WHERE and question.order is Order.ANY:
+    if question.asked is QuestionKind.WHERE and question.order is Order.ANY:
         handled = [each for each in found.things if each.handled]
         return found.only(handled) if handled else found
     when = {each.object_id: stamp for each in found.things if (stamp := done_s(given, each))}
@@ -82,7 +82,7 @@ def _left(thing: KnownThing) -> Iterator[tuple[str, float]]:
             yield holder, stamp
 
 
-def answer_did(given: Understood) -> Answer:
+def answer_did(given: Understood) -> MemoryAnswer:
     """Return whether something was done with a thing.
 
     Raises:
@@ -101,18 +101,22 @@ def answer_did(given: Understood) -> Answer:
         yes = not question.negated
         text = f"{'Yes' if yes else 'No'}: {called(first)} was {said} {told}."
         evidence = evidence_of(given.finder, found.things)
-        return Answer(text, True, sure_of(found), evidence, yes=yes, when_s=when[first.object_id], notes=named.notes)
+        return MemoryAnswer(
+            text, True, sure_of(found), evidence, yes=yes, when_s=when[first.object_id], notes=named.notes
+        )
     in_state = _by_state(given, named) if question.deed in STATES else Meaning()
     if in_state.things:
         text = f"Somebody may have: {called(in_state.things[0])} is {question.deed}."
         evidence = evidence_of(given.finder, in_state.things)
-        return Answer(text, True, sure_of(in_state), evidence, yes=not question.negated, notes=in_state.notes)
+        return MemoryAnswer(text, True, sure_of(in_state), evidence, yes=not question.negated, notes=in_state.notes)
     text = f"Not as far as I remember: {called(named.things[0])} is {place_in_words(given.finder, named.things[0])}."
     sure = sure_of(named) * _NOT_DONE
-    return Answer(text, True, sure, evidence_of(given.finder, named.things), yes=question.negated, notes=named.notes)
+    return MemoryAnswer(
+        text, True, sure, evidence_of(given.finder, named.things), yes=question.negated, notes=named.notes
+    )
 
 
-def answer_when(given: Understood) -> Answer:
+def answer_when(given: Understood) -> MemoryAnswer:
     """Return when something was done with a thing last.
 
     Raises:
@@ -132,4 +136,4 @@ def answer_when(given: Understood) -> Answer:
     text = f"{called(first)} was {question.deed}"
     f" {ago(stamp, given.finder.around.now_s)}{f'; it is {where}' if where else ''}."
     evidence = evidence_of(given.finder, found.things)
-    return Answer(text[0].upper() + text[1:], True, sure_of(found), evidence, when_s=stamp, notes=found.notes)
+    return MemoryAnswer(text[0].upper() + text[1:], True, sure_of(found), evidence, when_s=stamp, notes=found.notes)

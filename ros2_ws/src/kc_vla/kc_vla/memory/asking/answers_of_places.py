@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kc_vla.memory.asking.answer import Answer, unknown
+from kc_vla.memory.asking.answer import MemoryAnswer, unknown
 from kc_vla.memory.asking.meant import Meaning, names_hand, plain_name
-from kc_vla.memory.asking.question import ROBOT, Asked
+from kc_vla.memory.asking.question import ROBOT, QuestionKind
 from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
 from kc_vla.memory.references.likely_places import holders as likely_holders
@@ -16,10 +16,10 @@ from kc_vla.memory.things import CLOSED, OPENED, KnownThing
 _MOST_WHERE, _MOST_GUESS, _LEAST_SHARE = 3, 0.3, 0.05
 _ON_TOP, _NOTHING = 0.7, 0.75
 """Confidence that a surface is empty whose things would have been seen, and a container that was looked into."""
-_EMPTY_HAND = Answer("Nothing: my hand is empty, as far as I know.", True, _NOTHING, (), yes=False, count=0)
+_EMPTY_HAND = MemoryAnswer("Nothing: my hand is empty, as far as I know.", True, _NOTHING, (), yes=False, count=0)
 
 
-def answer_where(given: Understood, found: Meaning) -> Answer:
+def answer_where(given: Understood, found: Meaning) -> MemoryAnswer:
     """Return where things are; where they are not known, where they are likely."""
     finder = given.finder
     if given.question.thing == ROBOT:
@@ -38,20 +38,20 @@ def answer_where(given: Understood, found: Meaning) -> Answer:
     more = f" I know of {len(things) - _MOST_WHERE} more." if len(things) > _MOST_WHERE else ""
     perhaps = "Perhaps " if found.trust < 0.6 else ""
     sentence = f"{perhaps}{text}" if perhaps else text[0].upper() + text[1:]
-    return Answer(
+    return MemoryAnswer(
         f"{sentence} (seen {seen}).{more}", True, sure_of(found, 1), evidence_of(finder, things), notes=found.notes
     )
 
 
-def _here(given: Understood) -> Answer:
+def _here(given: Understood) -> MemoryAnswer:
     """Return where the robot is."""
     around = given.finder.around
     if around.at not in around.areas:
         return unknown("I do not know where I am.")
-    return Answer(f"I am in the {around.room(around.at)} ({around.at}).", True, 1.0)
+    return MemoryAnswer(f"I am in the {around.room(around.at)} ({around.at}).", True, 1.0)
 
 
-def _likely(given: Understood, found: Meaning) -> Answer:
+def _likely(given: Understood, found: Meaning) -> MemoryAnswer:
     """Return where a thing that is not known may be; it is said to be a guess."""
     finder, name = given.finder, plain_name(given.question.thing) or "such thing"
     types = [each for each in found.named if each in vocabulary()]
@@ -65,10 +65,12 @@ def _likely(given: Understood, found: Meaning) -> Answer:
     chance, place = scored[0]
     where = place_in_words(finder, place)
     text = f"I do not know where a {name} is. A guess: look at {called(place)}{f', {where}' if where else ''}."
-    return Answer(text, False, min(chance, _MOST_GUESS), evidence_of(finder, [place]), guess=True, notes=found.notes)
+    return MemoryAnswer(
+        text, False, min(chance, _MOST_GUESS), evidence_of(finder, [place]), guess=True, notes=found.notes
+    )
 
 
-def answer_contents(given: Understood) -> Answer:
+def answer_contents(given: Understood) -> MemoryAnswer:
     """Return what is in, on or beside a place.
 
     Raises:
@@ -96,32 +98,32 @@ def _told(given: Understood) -> str:
     return "" if place is None else f"{place.preposition} {place.name}".strip()
 
 
-def _contents(given: Understood, found: Meaning) -> Answer:
+def _contents(given: Understood, found: Meaning) -> MemoryAnswer:
     things = list(found.things)
-    yes = None if given.question.asked is not Asked.IS_THERE else not given.question.negated
+    yes = None if given.question.asked is not QuestionKind.IS_THERE else not given.question.negated
     begin = "" if yes is None else "Yes. " if yes else "No. "
     verb = "is" if len(things) == 1 else "are"
     text = f"{begin}There {verb} {listed(things)} {_told(given)}."
     newest = max(each.seen_s for each in things)
     text = f"{text[:-1]} (seen {ago(newest, given.finder.around.now_s)})."
     evidence = evidence_of(given.finder, things)
-    return Answer(text, True, sure_of(found), evidence, yes=yes, count=len(things), notes=found.notes)
+    return MemoryAnswer(text, True, sure_of(found), evidence, yes=yes, count=len(things), notes=found.notes)
 
 
-def _empty(given: Understood, holders: Meaning) -> Answer:
-    """Return that nothing is there, where somebody has looked; otherwise that nobody knows."""
+def _empty(given: Understood, holders: Meaning) -> MemoryAnswer:
+    """Return that nothing is there, where the robot has looked; otherwise that it does not know."""
     seen = [each for each in holders.things if _looked_into(given, each)]
     if len(seen) < len(holders.things):
         shut = [each for each in holders.things if each not in seen]
         evidence = evidence_of(given.finder, shut)
         return replace(unknown(f"I do not know: I have not looked into {listed(shut)}."), found=evidence)
-    yes = None if given.question.asked is not Asked.IS_THERE else given.question.negated
+    yes = None if given.question.asked is not QuestionKind.IS_THERE else given.question.negated
     when = max(max(given.looked.get(each.object_id, 0.0), each.seen_s) for each in seen)
     begin = "" if yes is None else "Yes: " if yes else "No: "
     text = f"{begin}nothing that I know of is {_told(given)}; I looked {ago(when, given.finder.around.now_s)}."
     closed = any({OPENED, CLOSED} & each.states for each in seen)
     sure = (_NOTHING if closed else _ON_TOP) * min(each.confidence for each in seen)
-    return Answer(text[0].upper() + text[1:], True, sure, (), yes=yes, count=0, notes=holders.notes)
+    return MemoryAnswer(text[0].upper() + text[1:], True, sure, (), yes=yes, count=0, notes=holders.notes)
 
 
 def _looked_into(given: Understood, place: KnownThing) -> bool:

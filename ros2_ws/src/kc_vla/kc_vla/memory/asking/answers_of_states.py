@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kc_vla.memory.asking.answer import Answer, unknown
+from kc_vla.memory.asking.answer import MemoryAnswer, unknown
 from kc_vla.memory.asking.meant import Meaning, plain_name, state_fit
 from kc_vla.memory.asking.question import COLOUR, HANDLED, PUT, SEEN
 from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
@@ -18,7 +18,7 @@ _SHOWN = frozenset({"sliced", "broken", "cooked", "heated", "filled", "cold"})
 """States that are seen, so that a thing in none of them is not in them."""
 
 
-def answer_is(given: Understood) -> Answer:
+def answer_is(given: Understood) -> MemoryAnswer:
     """Return whether a thing is in a state, has a color, or is in a place.
 
     Raises:
@@ -50,7 +50,7 @@ def _shown(thing: KnownThing, given: Understood) -> bool:
     return bool(states) and states <= _SHOWN and not states & thing.states
 
 
-def _told(given: Understood, found: Meaning, holds: bool, of: int) -> Answer:
+def _told(given: Understood, found: Meaning, holds: bool, of: int) -> MemoryAnswer:
     """Return the answer by the things for which it holds, or for all of which it does not."""
     question = given.question
     yes = holds != question.negated
@@ -62,7 +62,7 @@ def _told(given: Understood, found: Meaning, holds: bool, of: int) -> Answer:
         text = f"{text}, of {of} that I know of"
     unseen = _UNSEEN if not holds and question.states <= _SHOWN and question.states else 1.0
     several = 0.75 if holds and of > len(things) else 1.0
-    return Answer(
+    return MemoryAnswer(
         f"{text} (seen {ago(things[0].seen_s, given.finder.around.now_s)}).",
         True,
         sure_of(found) * unseen * several,
@@ -79,7 +79,7 @@ def _said(given: Understood) -> str:
     return " and ".join(filter(None, states))
 
 
-def _is_placed(given: Understood, named: Meaning) -> Answer:
+def _is_placed(given: Understood, named: Meaning) -> MemoryAnswer:
     question, finder = given.question, given.finder
     assert question.place is not None
     found = finder.placed(named, question.place)
@@ -96,10 +96,10 @@ def _is_placed(given: Understood, named: Meaning) -> Answer:
         if len(things) > 1:
             text = f"{text}, and {len(things) - 1} more are elsewhere"
     evidence = evidence_of(finder, things)
-    return Answer(f"{'Yes' if yes else 'No'}: {text}.", True, sure, evidence, yes=yes, notes=found.notes)
+    return MemoryAnswer(f"{'Yes' if yes else 'No'}: {text}.", True, sure, evidence, yes=yes, notes=found.notes)
 
 
-def answer_condition(given: Understood) -> Answer:
+def answer_condition(given: Understood) -> MemoryAnswer:
     """Return the states of a thing, its color, or what was done with it.
 
     Raises:
@@ -116,7 +116,7 @@ def answer_condition(given: Understood) -> Answer:
         told = unknown(f"I do not know: nothing says which {what} {listed(things)} has.")
         return replace(told, found=evidence_of(given.finder, things))
     text = "; ".join(parts)
-    return Answer(
+    return MemoryAnswer(
         f"{text[0].upper()}{text[1:]} (seen {ago(things[0].seen_s, given.finder.around.now_s)}).",
         True,
         sure_of(found),

@@ -7,7 +7,7 @@ from typing import Any
 
 from kc_vla.memory.asking.noun_phrases import NounPhrase, is_anything, phrase_of, rephrased
 from kc_vla.memory.asking.predicates import PREPOSITION, Predicate, place_of, predicate_of
-from kc_vla.memory.asking.question import STATES, Asked, PlacePhrase, Question, QuestionError
+from kc_vla.memory.asking.question import STATES, MemoryQuestion, PlacePhrase, QuestionError, QuestionKind
 
 _VAGUE = re.compile(
     r"^(?:any|some|no)?(?:thing|body|one)s?\b|^what(?:ever)?\b|^(?:stuff|items?|objects?|things?) (?:to|for"
@@ -23,7 +23,7 @@ _TWO = re.compile(r"(?<!salt) (?:and|or) (?:the|my|a|an|your|our|where|is|are|wh
 _PLACE_AT = re.compile(rf" (?=(?:that is |which is |lying |standing )?(?:{PREPOSITION}) |upstairs$|downstairs$)")
 
 
-def ask(asked: Asked, name: str | NounPhrase, **more: Any) -> Question:
+def ask(asked: QuestionKind, name: str | NounPhrase, **more: Any) -> MemoryQuestion:
     """Return a question about a thing, with what its name says beside what else is said.
 
     Raises:
@@ -43,7 +43,7 @@ def ask(asked: Asked, name: str | NounPhrase, **more: Any) -> Question:
             given[field] = given[field] | value
         elif value or field not in given:
             given[field] = value
-    return Question("", asked, **given)
+    return MemoryQuestion("", asked, **given)
 
 
 def one_thing(name: str) -> str:
@@ -59,7 +59,7 @@ def one_thing(name: str) -> str:
     return name
 
 
-def described(asked: Asked, name: str, said: Predicate, past: bool = False, **more: Any) -> Question:
+def described(asked: QuestionKind, name: str, said: Predicate, past: bool = False, **more: Any) -> MemoryQuestion:
     """Return a question for things of which something is said: it narrows down what is meant.
 
     Args:
@@ -78,7 +78,7 @@ def described(asked: Asked, name: str, said: Predicate, past: bool = False, **mo
     return ask(asked, name, states=states, not_states=not_states, **(fields | more))
 
 
-def existing(name: str, asked: Asked = Asked.IS_THERE, **more: Any) -> Question:
+def existing(name: str, asked: QuestionKind = QuestionKind.IS_THERE, **more: Any) -> MemoryQuestion:
     """Return whether there is something, or where it is: "a dirty mug in the kitchen", "anything sharp"."""
     name = rephrased(re.sub(r"^(?:an?|any|some|no|another|more|one|at least one|one or more) (?=\w)", "", name.strip()))
     while (shorter := _TAIL.sub("", name)) != name:
@@ -103,7 +103,7 @@ def existing(name: str, asked: Asked = Asked.IS_THERE, **more: Any) -> Question:
     return ask(asked, head, **({"place": place} | more))
 
 
-def _vague(name: str, asked: Asked, more: dict[str, Any]) -> Question:
+def _vague(name: str, asked: QuestionKind, more: dict[str, Any]) -> MemoryQuestion:
     apart = re.match(
         rf"^(?P<a>\w+) (?P<pl>(?:{PREPOSITION}) .+?) (?P<r>(?:that|which|to|i can|we can|you can|i could) .+)$", name
     )
@@ -131,7 +131,9 @@ def with_place(name: str) -> tuple[str, PlacePhrase | None]:
     return name, None
 
 
-def contents(place: PlacePhrase | None, asked: Asked = Asked.WHICH, name: str = "", **more: Any) -> Question | None:
+def contents(
+    place: PlacePhrase | None, asked: QuestionKind = QuestionKind.WHICH, name: str = "", **more: Any
+) -> MemoryQuestion | None:
     """Return what is in a place; None where it is none."""
     if place is None:
         return None
@@ -141,5 +143,5 @@ def contents(place: PlacePhrase | None, asked: Asked = Asked.WHICH, name: str = 
 
 
 def is_state(deed: str) -> bool:
-    """Return whether a deed brings things into a state."""
+    """Return whether an action brings things into a state."""
     return deed in STATES

@@ -38,12 +38,12 @@ _APART = re.compile(
 
 
 def deed_of(verb: str) -> str:
-    """Return the deed of a verb in any form; empty for an unknown one."""
+    """Return what a verb in any form stands for; empty for an unknown one."""
     return _BY_VERB.get(verb, "")
 
 
 def deed_and_thing(text: str) -> tuple[str, str]:
-    """Return the deed of "washed the cup" and of "turn the lamp on", and with what; empty where it is none."""
+    """Return the action of "washed the cup" and of "turn the lamp on", and with what; empty where it is none."""
     if (apart := _APART.match(text)) is not None:
         verb, thing, end = apart.groups()
         if deed := deed_of(f"{verb} {end}"):

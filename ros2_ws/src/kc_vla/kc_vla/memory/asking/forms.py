@@ -9,9 +9,9 @@ from kc_vla.memory.asking.forms_of_deeds import DEED_FORMS
 from kc_vla.memory.asking.forms_of_places import CONTENT_FORMS, ORDERED_FORM, WHERE_FORMS
 from kc_vla.memory.asking.forms_of_states import CONDITION_FORMS, DUTY_FORM, IS_FORM, STATE_FORMS
 from kc_vla.memory.asking.forms_of_things import COUNT_FORMS, FOR_FORMS, LAST_RESORT, THERE_FORMS
-from kc_vla.memory.asking.question import Question
+from kc_vla.memory.asking.question import MemoryQuestion
 
-Form = Callable[[re.Match[str]], Question | None]
+Form = Callable[[re.Match[str]], MemoryQuestion | None]
 _TABLE: tuple[tuple[str, Form], ...] = (
     DUTY_FORM,
     *FOR_FORMS[-2:],

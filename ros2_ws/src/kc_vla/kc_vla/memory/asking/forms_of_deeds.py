@@ -8,12 +8,12 @@ from kc_vla.memory.asking.building import ask, is_state
 from kc_vla.memory.asking.deeds import VERB, deed_of
 from kc_vla.memory.asking.noun_phrases import NounPhrase, done, is_anything, phrase_of
 from kc_vla.memory.asking.predicates import place_of, states_of
-from kc_vla.memory.asking.question import HANDLED, PUT, SEEN, Asked, Order, Question
+from kc_vla.memory.asking.question import HANDLED, PUT, SEEN, MemoryQuestion, Order, QuestionKind
 
 _I = r"(?:i|you|we|the robot|anyone|anybody|someone|somebody)"
 
 
-def _what_done(found: re.Match[str]) -> Question | None:
+def _what_done(found: re.Match[str]) -> MemoryQuestion | None:
     deed, thing, place, last = done(found["vp"])
     name = found.groupdict().get("x") or ""
     if found.groupdict().get("l"):
@@ -27,7 +27,7 @@ def _what_done(found: re.Match[str]) -> Question | None:
         return None
     phrase = NounPhrase() if not name or is_anything(name) else phrase_of(name)
     return ask(
-        Asked.WHICH,
+        QuestionKind.WHICH,
         phrase,
         deed=deed if deed != SEEN or last else "",
         place=place,
@@ -35,7 +35,7 @@ def _what_done(found: re.Match[str]) -> Question | None:
     )
 
 
-def _what_was(found: re.Match[str]) -> Question | None:
+def _what_was(found: re.Match[str]) -> MemoryQuestion | None:
     deed, name = deed_of(found["v"]), found["x"] or ""
     last = bool(found["l"] or found["l2"])
     if not deed or (found["be"] in ("is", "are") and is_state(deed)):
@@ -44,40 +44,40 @@ def _what_was(found: re.Match[str]) -> Question | None:
     if found["pl"] and place is None:
         return None
     phrase = NounPhrase() if not name or is_anything(name) else phrase_of(re.sub(r"^of (?=the|my|our)", "", name))
-    return ask(Asked.WHICH, phrase, deed=deed, place=place, order=Order.LAST if last else Order.ANY)
+    return ask(QuestionKind.WHICH, phrase, deed=deed, place=place, order=Order.LAST if last else Order.ANY)
 
 
-def _the_last(found: re.Match[str]) -> Question | None:
+def _the_last(found: re.Match[str]) -> MemoryQuestion | None:
     phrase = phrase_of(found["x"])
     if phrase.order is not Order.LAST:
         return None
-    return ask(Asked.WHICH, phrase, deed=phrase.deed or HANDLED)
+    return ask(QuestionKind.WHICH, phrase, deed=phrase.deed or HANDLED)
 
 
-def _when(found: re.Match[str]) -> Question | None:
+def _when(found: re.Match[str]) -> MemoryQuestion | None:
     deed, thing, place, _ = done(found["vp"])
     if not deed:
         return None
     phrase = NounPhrase() if is_anything(thing) else phrase_of(thing)
-    return ask(Asked.WHEN, phrase, deed=deed, place=place if deed in (PUT, SEEN) else phrase.place)
+    return ask(QuestionKind.WHEN, phrase, deed=deed, place=place if deed in (PUT, SEEN) else phrase.place)
 
 
-def _when_was(found: re.Match[str]) -> Question | None:
+def _when_was(found: re.Match[str]) -> MemoryQuestion | None:
     deed = deed_of(found["v"])
     place = place_of(found["pl"]) if found["pl"] else None
-    return ask(Asked.WHEN, phrase_of(found["x"]), deed=deed, place=place) if deed else None
+    return ask(QuestionKind.WHEN, phrase_of(found["x"]), deed=deed, place=place) if deed else None
 
 
-def _did(found: re.Match[str]) -> Question | None:
+def _did(found: re.Match[str]) -> MemoryQuestion | None:
     deed, thing, place, _ = done(re.sub(r"^(?:not )?", "", found["vp"]))
     if not deed or deed == SEEN or not thing:
         return None
     thing = re.sub(r"^(?:an?|any|some) (?=\w)", "", thing)
-    return ask(Asked.IS, phrase_of(thing), deed=deed, place=place, negated=found["vp"].startswith("not "))
+    return ask(QuestionKind.IS, phrase_of(thing), deed=deed, place=place, negated=found["vp"].startswith("not "))
 
 
-def _left_so(found: re.Match[str]) -> Question | None:
-    return ask(Asked.IS, phrase_of(found["x"]), states=states_of(found["s"])[0])
+def _left_so(found: re.Match[str]) -> MemoryQuestion | None:
+    return ask(QuestionKind.IS, phrase_of(found["x"]), states=states_of(found["s"])[0])
 
 
 _LAST = r"(?P<l>last )?"

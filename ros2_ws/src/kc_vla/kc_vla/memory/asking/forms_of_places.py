@@ -9,7 +9,7 @@ from kc_vla.memory.asking.deeds import VERB, deed_of
 from kc_vla.memory.asking.fragments import BE, GUESS, IN_PLACE, LYING, ROOM, WE
 from kc_vla.memory.asking.noun_phrases import NounPhrase
 from kc_vla.memory.asking.predicates import place_of, predicate_of
-from kc_vla.memory.asking.question import IN_HAND, PUT, ROBOT, STATES, Asked, Order, PlacePhrase, Question
+from kc_vla.memory.asking.question import IN_HAND, PUT, ROBOT, STATES, MemoryQuestion, Order, PlacePhrase, QuestionKind
 
 _END = re.compile(
     r" (?:kept|located|stored|now|gone|lying|hidden|hiding|placed|situated|found|to be found|put|left|standing|sitting"
@@ -28,66 +28,66 @@ def _bare(name: str) -> str:
     return name
 
 
-def _where(found: re.Match[str]) -> Question | None:
+def _where(found: re.Match[str]) -> MemoryQuestion | None:
     said = found.groupdict()
     place = place_of(said["pl"]) if said.get("pl") else None
     guess = bool(re.match(GUESS, said.get("a") or ""))
     if guess and deed_of(said.get("v") or "") in STATES:  # "where can I wash my hands"
-        return ask(Asked.WHERE, NounPhrase(thing=f"something to {said['v']} {found['x']}"))
+        return ask(QuestionKind.WHERE, NounPhrase(thing=f"something to {said['v']} {found['x']}"))
     given = {"guess": guess, **({"place": place} if place else {})}
-    question = existing(_bare(found["x"]), Asked.WHERE, **given)
+    question = existing(_bare(found["x"]), QuestionKind.WHERE, **given)
     if question.deed or question.place or not re.match(r"(?:put|place|leave|left|set|store)\b", said.get("v") or ""):
         return question
-    return ask(Asked.WHERE, NounPhrase(question.thing, question.order, None, PUT))
+    return ask(QuestionKind.WHERE, NounPhrase(question.thing, question.order, None, PUT))
 
 
-def _where_to(found: re.Match[str]) -> Question | None:
-    return ask(Asked.WHERE, NounPhrase(thing=f"something to {found['vp']}"))
+def _where_to(found: re.Match[str]) -> MemoryQuestion | None:
+    return ask(QuestionKind.WHERE, NounPhrase(thing=f"something to {found['vp']}"))
 
 
-def _where_you(found: re.Match[str]) -> Question | None:
-    return ask(Asked.WHERE, NounPhrase(thing=ROBOT))
+def _where_you(found: re.Match[str]) -> MemoryQuestion | None:
+    return ask(QuestionKind.WHERE, NounPhrase(thing=ROBOT))
 
 
-def _in_hand(found: re.Match[str]) -> Question | None:
+def _in_hand(found: re.Match[str]) -> MemoryQuestion | None:
     name = (found.groupdict().get("x") or "").removeprefix("a ")
-    asked = Asked.IS_THERE if name else Asked.WHICH
+    asked = QuestionKind.IS_THERE if name else QuestionKind.WHICH
     return contents(PlacePhrase("in", IN_HAND), asked, name=name)
 
 
-def _room_of(found: re.Match[str]) -> Question | None:
+def _room_of(found: re.Match[str]) -> MemoryQuestion | None:
     name = re.sub(r" (?:in|on|at|inside)$|^last$", "", _bare(found["x"]))
-    return None if predicate_of(name) is not None or not name else existing(name, Asked.WHERE)
+    return None if predicate_of(name) is not None or not name else existing(name, QuestionKind.WHERE)
 
 
-def _nearest(found: re.Match[str]) -> Question | None:
+def _nearest(found: re.Match[str]) -> MemoryQuestion | None:
     order = Order.NEAREST if found["o"] in ("nearest", "closest") else Order.FARTHEST
     rest = found["r"] or ""
     other = re.match(r"(?:one )?(?:to|from|of) (.+)$", rest)
     if rest and rest != "one" and other is None:
         return None
     near = None if other is None or re.fullmatch(_ME, other[1]) else PlacePhrase("next to", other[1])
-    return ask(Asked.WHICH, found["x"] or "thing", order=order, place=near)
+    return ask(QuestionKind.WHICH, found["x"] or "thing", order=order, place=near)
 
 
-def _ordered(found: re.Match[str]) -> Question | None:
-    return ask(Asked.WHICH, found["x"])
+def _ordered(found: re.Match[str]) -> MemoryQuestion | None:
+    return ask(QuestionKind.WHICH, found["x"])
 
 
-def _in_place(found: re.Match[str]) -> Question | None:
+def _in_place(found: re.Match[str]) -> MemoryQuestion | None:
     return contents(place_of(found["pl"]), name=one_thing(found.groupdict().get("x") or ""))
 
 
-def _any_in_place(found: re.Match[str]) -> Question | None:
-    return contents(place_of(found["pl"]), Asked.IS_THERE, negated=found["n"] == "nothing")
+def _any_in_place(found: re.Match[str]) -> MemoryQuestion | None:
+    return contents(place_of(found["pl"]), QuestionKind.IS_THERE, negated=found["n"] == "nothing")
 
 
-def _held_by(found: re.Match[str]) -> Question | None:
+def _held_by(found: re.Match[str]) -> MemoryQuestion | None:
     return contents(PlacePhrase("in", one_thing(found["n"])))
 
 
-def _empty(found: re.Match[str]) -> Question | None:
-    return contents(PlacePhrase("in", one_thing(found["n"])), Asked.IS_THERE, negated=not found["no"])
+def _empty(found: re.Match[str]) -> MemoryQuestion | None:
+    return contents(PlacePhrase("in", one_thing(found["n"])), QuestionKind.IS_THERE, negated=not found["no"])
 
 
 _FAR = r"(?:nearest|closest|farthest|furthest)"

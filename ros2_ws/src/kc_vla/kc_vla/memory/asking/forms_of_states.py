@@ -8,7 +8,7 @@ from kc_vla.memory.asking.building import ask, described, existing, one_thing
 from kc_vla.memory.asking.deeds import VERB, deed_of
 from kc_vla.memory.asking.fragments import BE, WE
 from kc_vla.memory.asking.predicates import place_of, predicate_of, split
-from kc_vla.memory.asking.question import COLOUR, HANDLED, Asked, Question
+from kc_vla.memory.asking.question import COLOUR, HANDLED, MemoryQuestion, QuestionKind
 from kc_vla.memory.recall.words import COLOURS
 
 _OPPOSITES = ({"cleaned", "dirty"}, {"opened", "closed"}, {"on", "off"}, {"filled", "used up"}, {"heated", "cold"})
@@ -18,19 +18,19 @@ _SOME_OF = re.compile(
 )
 
 
-def _condition(found: re.Match[str]) -> Question | None:
-    return ask(Asked.CONDITION, found["x"])
+def _condition(found: re.Match[str]) -> MemoryQuestion | None:
+    return ask(QuestionKind.CONDITION, found["x"])
 
 
-def _colour(found: re.Match[str]) -> Question | None:
-    return ask(Asked.CONDITION, found["x"], about=COLOUR)
+def _colour(found: re.Match[str]) -> MemoryQuestion | None:
+    return ask(QuestionKind.CONDITION, found["x"], about=COLOUR)
 
 
-def _happened(found: re.Match[str]) -> Question | None:
-    return ask(Asked.CONDITION, found["x"], deed=HANDLED)
+def _happened(found: re.Match[str]) -> MemoryQuestion | None:
+    return ask(QuestionKind.CONDITION, found["x"], deed=HANDLED)
 
 
-def _which(found: re.Match[str]) -> Question | None:
+def _which(found: re.Match[str]) -> MemoryQuestion | None:
     rest = found["r"]
     for verb in re.finditer(
         r"(?:^| )(is|are|was|were|has|have|needs?|must|should|ought to|stands?|lies?|sits?) ", rest
@@ -42,11 +42,11 @@ def _which(found: re.Match[str]) -> Question | None:
         if predicate is not None and not predicate.anywhere:
             name = re.sub(r"^(?:of (?=the|my|our|your|these|those|them)|one of |one )", "", name)
             name = re.sub(r"^the (?:two|three|four|five|\d+) ", "the ", name)
-            return described(Asked.WHICH, name or "thing", predicate, _past(verb[1], said))
+            return described(QuestionKind.WHICH, name or "thing", predicate, _past(verb[1], said))
     return None
 
 
-def _is(found: re.Match[str]) -> Question | None:
+def _is(found: re.Match[str]) -> MemoryQuestion | None:
     rest = found["r"]
     if " or " in rest:
         return _either(rest)
@@ -62,7 +62,7 @@ def _is(found: re.Match[str]) -> Question | None:
     past = len(said.states) == 1 and _past(found["v"], rest)
     every = _EVERY.match(name) is not None and not past
     return ask(
-        Asked.IS,
+        QuestionKind.IS,
         _SOME_OF.sub("", name),
         states=frozenset() if past else said.states,
         deed=min(said.states) if past else said.deed,
@@ -74,7 +74,7 @@ def _is(found: re.Match[str]) -> Question | None:
     )
 
 
-def _either(rest: str) -> Question | None:
+def _either(rest: str) -> MemoryQuestion | None:
     """Return what is asked by "the mug clean or dirty", "the mug red or blue", "the mug in the sink or the fridge"."""
     first, _, other = rest.partition(" or ")
     parts = split(first)
@@ -83,12 +83,12 @@ def _either(rest: str) -> Question | None:
     name, said = parts
     name = _SOME_OF.sub("", name)
     if said.place is not None:
-        return existing(name, Asked.WHERE)
+        return existing(name, QuestionKind.WHERE)
     if said.colour and other.split()[-1] in COLOURS:
-        return ask(Asked.CONDITION, name, about=COLOUR)
+        return ask(QuestionKind.CONDITION, name, about=COLOUR)
     second = predicate_of(re.sub(r"^is (?:it |they )?", "", other))
     if second is not None and any({*said.states, *second.states} == each for each in _OPPOSITES):
-        return ask(Asked.CONDITION, name)
+        return ask(QuestionKind.CONDITION, name)
     return None
 
 
@@ -104,26 +104,26 @@ def _past(verb: str, said: str) -> bool:
     )
 
 
-def _needs(found: re.Match[str]) -> Question | None:
+def _needs(found: re.Match[str]) -> MemoryQuestion | None:
     said = predicate_of(found["p"])
-    return None if said is None else ask(Asked.IS, found["x"], states=said.states, not_states=said.not_states)
+    return None if said is None else ask(QuestionKind.IS, found["x"], states=said.states, not_states=said.not_states)
 
 
-def _duty(found: re.Match[str]) -> Question | None:
+def _duty(found: re.Match[str]) -> MemoryQuestion | None:
     state = {"cleaned": "dirty", "opened": "closed", "closed": "opened"}.get(deed_of(found["v"]), "")
-    return ask(Asked.IS, _SOME_OF.sub("", found["x"]), states=frozenset({state})) if state else None
+    return ask(QuestionKind.IS, _SOME_OF.sub("", found["x"]), states=frozenset({state})) if state else None
 
 
-def _stands(found: re.Match[str]) -> Question | None:
+def _stands(found: re.Match[str]) -> MemoryQuestion | None:
     place = place_of(found["pl"])
-    return None if place is None else ask(Asked.IS, _SOME_OF.sub("", found["x"]), place=place)
+    return None if place is None else ask(QuestionKind.IS, _SOME_OF.sub("", found["x"]), place=place)
 
 
-def _may(found: re.Match[str]) -> Question | None:
+def _may(found: re.Match[str]) -> MemoryQuestion | None:
     said = predicate_of(found["p"])
     if said is None or found["r"] in ("i", "you", "we"):
         return None
-    return ask(Asked.IS, found["r"], states=said.states, place=said.place, colour=said.colour)
+    return ask(QuestionKind.IS, found["r"], states=said.states, place=said.place, colour=said.colour)
 
 
 _STATE = r"(?:state|condition|shape|status)"

@@ -8,7 +8,7 @@ from kc_vla.memory.asking.building import ask, described, existing, with_place
 from kc_vla.memory.asking.fragments import BE, GUESS, HOME, SEE, WE
 from kc_vla.memory.asking.noun_phrases import NounPhrase
 from kc_vla.memory.asking.predicates import PREPOSITION, predicate_of
-from kc_vla.memory.asking.question import Asked, PlacePhrase, Question
+from kc_vla.memory.asking.question import MemoryQuestion, PlacePhrase, QuestionKind
 
 _COUNTED = (
     r"(?P<x>.+?) (?:are|is|were|was|exist)(?: there| known)(?: (?P<p>.+))?$",
@@ -32,12 +32,12 @@ _NUMBER = re.compile(
 )
 
 
-def _count(found: re.Match[str]) -> Question | None:
+def _count(found: re.Match[str]) -> MemoryQuestion | None:
     rest = re.sub(r"^(?:of |different )+", "", found["r"])
     rest = re.sub(rf" (?:(?:in|around) {HOME}|here|in total|altogether)$", "", rest)
     if (held := _HELD.match(rest)) is not None:
         place = {} if re.fullmatch(HOME, held["n"]) else {"place": PlacePhrase("in", held["n"])}
-        return existing(held["x"], Asked.HOW_MANY, **place)
+        return existing(held["x"], QuestionKind.HOW_MANY, **place)
     for pattern in _COUNTED:
         if (part := re.match(pattern, rest)) is None:
             continue
@@ -46,45 +46,45 @@ def _count(found: re.Match[str]) -> Question | None:
         if said and predicate is None:
             continue
         if predicate is None or predicate.anywhere:
-            return existing(part["x"], Asked.HOW_MANY)
-        return described(Asked.HOW_MANY, part["x"], predicate)
+            return existing(part["x"], QuestionKind.HOW_MANY)
+        return described(QuestionKind.HOW_MANY, part["x"], predicate)
     return None
 
 
-def _there(found: re.Match[str]) -> Question | None:
+def _there(found: re.Match[str]) -> MemoryQuestion | None:
     name = found["x"]
     negated = name.startswith("nothing")
     name = re.sub(r"^not (?:an?|any) ", "", name)
     if (number := _NUMBER.match(name)) is not None:
-        return existing(name[number.end() :], Asked.HOW_MANY)
+        return existing(name[number.end() :], QuestionKind.HOW_MANY)
     return existing(re.sub(r"^nothing\b", "anything", name), negated=negated)
 
 
-def _contains(found: re.Match[str]) -> Question | None:
+def _contains(found: re.Match[str]) -> MemoryQuestion | None:
     if re.fullmatch(HOME, found["n"]):
         return existing(found["x"])
     name = re.sub(r" (?:in|on|inside) it$", "", found["x"])
     return existing(name, place=PlacePhrase("in", found["n"]))
 
 
-def _which_there(found: re.Match[str]) -> Question | None:
+def _which_there(found: re.Match[str]) -> MemoryQuestion | None:
     name, place = with_place(f"{found['x']} {found['p'] or ''}".strip())
-    return existing(name, Asked.WHICH, **({"place": place} if place else {}))
+    return existing(name, QuestionKind.WHICH, **({"place": place} if place else {}))
 
 
-def _for(found: re.Match[str]) -> Question | None:
+def _for(found: re.Match[str]) -> MemoryQuestion | None:
     said = found.groupdict()
     if said.get("g"):
         base = re.sub(r"([^aeiousl])\1$", r"\1", said["g"].removesuffix("ing"))
-        return ask(Asked.WHICH, NounPhrase(thing=f"something to {base}{said.get('o') or ''} with"))
+        return ask(QuestionKind.WHICH, NounPhrase(thing=f"something to {base}{said.get('o') or ''} with"))
     if said.get("c"):
-        return ask(Asked.WHICH, NounPhrase(thing=f"something that {said['c']}"))
+        return ask(QuestionKind.WHICH, NounPhrase(thing=f"something that {said['c']}"))
     whole = said.get("vp") or said.get("vp2") or ""
     wanted = re.sub(r"^(?:use to |use for |take to |need to |use )", "", whole)
     if wanted.split()[0] in ("do", "be", "say", "have", "need", "happen", "go", "know"):
         return None
     end = " with" if wanted != whole and not wanted.endswith(("with", "from")) else ""
-    return ask(Asked.WHICH, NounPhrase(thing=f"something to {wanted}{end}"))
+    return ask(QuestionKind.WHICH, NounPhrase(thing=f"something to {wanted}{end}"))
 
 
 COUNT_FORMS = (

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from kc_vla.memory.asking.forms import FORMS
-from kc_vla.memory.asking.question import Question, QuestionError
+from kc_vla.memory.asking.question import MemoryQuestion, QuestionError
 from kc_vla.memory.asking.wording import prepared, without_lead, worded
 
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|might|may|would|should|will|am)"
@@ -52,7 +52,7 @@ def is_question(text: str) -> bool:
     return clause or _QUESTION.match(plain) is not None
 
 
-def read_question(text: str) -> Question:
+def read_question(text: str) -> MemoryQuestion:
     """Return what a question asks for.
 
     Raises:

@@ -10,8 +10,8 @@ from typing import Protocol
 from kc_vla.core.errors import StackError
 from kc_vla.memory.asking.building import with_place
 from kc_vla.memory.asking.names import CalledTypes, loosely_called, types_called
-from kc_vla.memory.asking.question import IN_HAND, PlacePhrase, Question
-from kc_vla.memory.asking.surroundings import Surroundings
+from kc_vla.memory.asking.question import IN_HAND, MemoryQuestion, PlacePhrase
+from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.long_term.relations import IN_HAND as IN_GRIP
 from kc_vla.memory.long_term.relations import PLACE
 from kc_vla.memory.references.fits import OPPOSITE, Fit, fits
@@ -115,7 +115,7 @@ class Meaning:
 
 
 def state_fit(thing: KnownThing, states: Set[str], not_states: Set[str], colour: str) -> Fit:
-    """Return whether a thing is in all of some states, in none of others, and has a color."""
+    """Return whether a thing is in all of some states, in none of some more, and has a color."""
     own = thing.attributes.get("colour", "")
     if (colour and own and spoken(own) != colour) or thing.states & not_states:
         return Fit.NO
@@ -125,10 +125,10 @@ def state_fit(thing: KnownThing, states: Set[str], not_states: Set[str], colour:
     return Fit.YES if states <= thing.states and (own or not colour) and excluded else Fit.MAYBE
 
 
-class Finder:
+class NameFinder:
     """Finds what names mean among the things that are remembered at one moment."""
 
-    def __init__(self, memory: Remembered, around: Surroundings) -> None:
+    def __init__(self, memory: Remembered, around: HomeSurroundings) -> None:
         """Take what is remembered now.
 
         Args:
@@ -140,8 +140,8 @@ class Finder:
         self.around, self._namer = around, memory.namer
         self._types = tuple(dict.fromkeys(each.object_type for each in self.things))
 
-    def meant(self, question: Question) -> Meaning:
-        """Return the things that a question is about, without its place, deed and order.
+    def meant(self, question: MemoryQuestion) -> Meaning:
+        """Return the things that a question is about, without its place, action and order.
 
         Raises:
             UnknownNameError: a place that it names is unknown.
@@ -297,5 +297,5 @@ def singular(name: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a name without its article, to be told: "red mug"."""
+    """Return a name without its article: "red mug"."""
     return re.sub(r"^(?:(?:the|an?|my|our|your|any|some|of) )+", "", spoken(name) if " " not in name else name)

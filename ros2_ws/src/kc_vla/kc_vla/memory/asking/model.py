@@ -14,11 +14,11 @@ from kc_vla.memory.asking.question import (
     MOST_LETTERS,
     PREPOSITIONS,
     STATES,
-    Asked,
+    MemoryQuestion,
     Order,
     PlacePhrase,
-    Question,
     QuestionError,
+    QuestionKind,
 )
 from kc_vla.memory.served import Server, ServerError
 
@@ -32,7 +32,7 @@ def _one_of(*words: str) -> dict[str, Any]:
 
 _FIELDS: Mapping[str, Any] = {
     "answerable": _FLAG,
-    "asked": _one_of(*Asked),
+    "asked": _one_of(*QuestionKind),
     "thing": _TEXT,
     "states": {"type": "array", "items": _one_of(*STATES)},
     "not_states": {"type": "array", "items": _one_of(*STATES)},
@@ -83,7 +83,7 @@ class ModelReader:
         """
         self._server = server
 
-    def __call__(self, text: str) -> tuple[Question, tuple[str, ...]]:
+    def __call__(self, text: str) -> tuple[MemoryQuestion, tuple[str, ...]]:
         """Return the question of a text, and a note where the grammar had to read it.
 
         Raises:
@@ -127,15 +127,15 @@ def _form_of(said: str) -> Mapping[str, Any]:
     return form
 
 
-def question_of(text: str, form: Mapping[str, Any]) -> Question:
+def question_of(text: str, form: Mapping[str, Any]) -> MemoryQuestion:
     """Return the checked question of a form.
 
     Raises:
         QuestionError: it makes no sense; the message says why.
     """
-    return Question(
+    return MemoryQuestion(
         text,
-        Asked(form["asked"]),
+        QuestionKind(form["asked"]),
         form["thing"].strip().lower(),
         frozenset(form["states"]),
         frozenset(form["not_states"]),

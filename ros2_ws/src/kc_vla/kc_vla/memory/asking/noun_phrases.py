@@ -126,9 +126,9 @@ def _with_clause(clause: re.Match[str], order: Order) -> NounPhrase | None:
 
 
 def done(verb_phrase: str) -> tuple[str, str, PlacePhrase | None, bool]:
-    """Return deed, thing, place and whether the last one is meant, of "put the mug on the table last".
+    """Return action, thing, place and whether the last one is meant, of "put the mug on the table last".
 
-    The deed is empty where the verb is unknown.
+    The action is empty where the verb is unknown.
     """
     text = verb_phrase.strip()
     last = bool(re.search(r"(?:^| )last$", text)) or text.startswith("last ")

@@ -1,4 +1,4 @@
-"""What a question asks for, in a checked form: whoever reads a question, a grammar or a language model, fills it."""
+"""What a question asks for, in a checked form: a grammar or a language model fills it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class QuestionError(StackError, ValueError):
     """A text is no question that can be answered; the message says in one line why, and what to ask."""
 
 
-class Asked(StrEnum):
+class QuestionKind(StrEnum):
     """What is asked for."""
 
     WHERE = "where"
@@ -78,7 +78,7 @@ class PlacePhrase:
 
 
 @dataclass(frozen=True)
-class Question:
+class MemoryQuestion:
     """A question, taken apart.
 
     Attributes:
@@ -90,7 +90,7 @@ class Question:
         place: where it is, if that is said or asked.
         deed: of `DEEDS`, what has been done with it, if that is said or asked.
         order: which of several.
-        about: of a condition, "colour", or empty for the states.
+        about: of a condition, `COLOUR`, or empty for the states.
         colour: that is asked about.
         negated: a yes is meant where it is not so: "is the bed empty".
         every: all of them are to be so: "are all mugs clean".
@@ -98,7 +98,7 @@ class Question:
     """
 
     text: str
-    asked: Asked
+    asked: QuestionKind
     thing: str = ""
     states: frozenset[str] = frozenset()
     not_states: frozenset[str] = frozenset()
@@ -136,13 +136,15 @@ class Question:
         )
         if not told:
             raise QuestionError("the question names nothing: say of what")
-        if self.asked is Asked.WHEN and not self.deed:
+        if self.asked is QuestionKind.WHEN and not self.deed:
             raise QuestionError(
                 "say what happened: when a thing was seen, used, washed, sliced, opened or put somewhere"
             )
-        if self.asked is Asked.CONDITION and not (self.thing or self.deed):
+        if self.asked is QuestionKind.CONDITION and not (self.thing or self.deed):
             raise QuestionError("say of which thing the state is asked")
-        if self.asked is Asked.IS and not (self.states or self.not_states or self.place or self.deed or self.colour):
+        if self.asked is QuestionKind.IS and not (
+            self.states or self.not_states or self.place or self.deed or self.colour
+        ):
             raise QuestionError("say what the thing may be: a state, a colour or a place")
 
 

@@ -34,8 +34,8 @@ _SAME = {
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """The areas of a map, and where and when somebody asks.
+class HomeSurroundings:
+    """The areas of a map, and where and when the robot is asked.
 
     Attributes:
         areas: by their ids; `name` is that of the room.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kc_vla.memory.asking.answer import MOST_TOLD, Evidence
-from kc_vla.memory.asking.meant import Finder, is_held
+from kc_vla.memory.asking.meant import NameFinder, is_held
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.memory.things import KnownThing
 
@@ -13,7 +13,7 @@ _NOW_S, _MINUTE_S, _HOUR_S, _DAY_S = 2.0, 60.0, 3600.0, 86400.0
 _FEW = 5
 
 
-def place_in_words(finder: Finder, thing: KnownThing) -> str:
+def place_in_words(finder: NameFinder, thing: KnownThing) -> str:
     """Return where a thing is: "in the fridge (Fridge_1) in the kitchen"; empty where nothing is known."""
     area = finder.around.areas.get(thing.area)
     room = f"the {area.name}" if area is not None and area.name else thing.area
@@ -34,7 +34,7 @@ def place_in_words(finder: Finder, thing: KnownThing) -> str:
     return f"{', '.join(parts)} {inside}".strip()
 
 
-def evidence_of(finder: Finder, things: Sequence[KnownThing]) -> tuple[Evidence, ...]:
+def evidence_of(finder: NameFinder, things: Sequence[KnownThing]) -> tuple[Evidence, ...]:
     """Return things as what an answer rests on, at most `MOST_TOLD`."""
     return tuple(
         Evidence(

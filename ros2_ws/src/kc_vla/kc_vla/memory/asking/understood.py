@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kc_vla.memory.asking.answer import Answer, unknown
-from kc_vla.memory.asking.meant import Finder, Meaning, plain_name
-from kc_vla.memory.asking.question import Order, Question
+from kc_vla.memory.asking.answer import MemoryAnswer, unknown
+from kc_vla.memory.asking.meant import Meaning, NameFinder, plain_name
+from kc_vla.memory.asking.question import MemoryQuestion, Order
 from kc_vla.memory.asking.telling import evidence_of, listed
 from kc_vla.memory.references.spatial import Spatial, related
 from kc_vla.memory.things import KnownThing
@@ -28,8 +28,8 @@ class Understood:
         looked: when each place was looked at, s.
     """
 
-    question: Question
-    finder: Finder
+    question: MemoryQuestion
+    finder: NameFinder
     looked: Mapping[str, float]
 
     @property
@@ -52,7 +52,7 @@ class Understood:
         return self.finder.placed(found, place)
 
     def ordered(self, found: Meaning) -> Meaning:
-        """Return things in the order in which they are told; only one where the nearest is asked for.
+        """Return things in the order in which an answer names them; only one where the nearest is asked for.
 
         Raises:
             UnknownNameError: it is to be near to something unknown.
@@ -74,7 +74,7 @@ class Understood:
         first = related(found.things, relation, others, view)[:1]
         return replace(found, sure=tuple(first), maybe=(), certainty=found.trust * 0.95)
 
-    def none(self, found: Meaning) -> Answer:
+    def none(self, found: Meaning) -> MemoryAnswer:
         """Return the honest answer where nothing is known that fits."""
         question = self.question
         if question.deed and not question.thing:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kc_vla.memory.asking.answer import Answer
+from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker, Reader
-from kc_vla.memory.asking.surroundings import Surroundings
+from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.things import KnownThing
 from kc_vla.planning.execution.results import ANSWER, InstructionResult
@@ -41,8 +41,8 @@ def answer_question(robot: RememberingRobot, question: str, reader: Reader) -> I
         reader: makes a checked question of it.
     """
 
-    def around() -> Surroundings:
-        return Surroundings(robot.grounds.areas, robot.at, robot.now_s)
+    def around() -> HomeSurroundings:
+        return HomeSurroundings(robot.grounds.areas, robot.at, robot.now_s)
 
     answer = Asker(_InSight(robot), around, reader).ask(question)
     robot.say(ANSWER, told(answer))
@@ -62,7 +62,7 @@ def answer_question(robot: RememberingRobot, question: str, reader: Reader) -> I
     )
 
 
-def told(answer: Answer) -> str:
+def told(answer: MemoryAnswer) -> str:
     """Return an answer in one line, with the ids that it rests on and its confidence."""
     rests = ", ".join(each.object_id for each in answer.found)
     sure = f"confidence {answer.confidence:.2f}" if answer.known else "not known"
