@@ -10,7 +10,8 @@ from kc_vla.memory.asking.answers_of_deeds import answer_did, answer_when, with_
 from kc_vla.memory.asking.answers_of_places import answer_contents, answer_where
 from kc_vla.memory.asking.answers_of_states import answer_condition, answer_is
 from kc_vla.memory.asking.grammar import read_question
-from kc_vla.memory.asking.meant import Meaning, NameFinder, Remembered, UnknownNameError, plain_name
+from kc_vla.memory.asking.meaning import Meaning, Remembered, UnknownNameError
+from kc_vla.memory.asking.meant import NameFinder, plain_name
 from kc_vla.memory.asking.question import MemoryQuestion, Order, QuestionError, QuestionKind
 from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.asking.telling import evidence_of, listed, place_in_words

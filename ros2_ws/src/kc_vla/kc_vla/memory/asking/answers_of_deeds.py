@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
-from kc_vla.memory.asking.meant import Meaning
+from kc_vla.memory.asking.meaning import Meaning
 from kc_vla.memory.asking.question import CARRIED, HANDLED, SEEN, STATES, Order, QuestionKind
-from kc_vla.memory.asking.telling import ago, called, evidence_of, place_in_words
+from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
 from kc_vla.memory.things import KnownThing
 
@@ -94,6 +94,11 @@ def answer_did(given: Understood) -> MemoryAnswer:
         return given.none(named)
     when = {each.object_id: stamp for each in named.things if (stamp := done_s(given, each))}
     said = question.deed if question.place is None else f"put {question.place.preposition} {question.place.name}"
+    if question.every and len(when) < len(named.things):
+        done = [each for each in named.things if each.object_id in when]
+        text = f"No, not all of {len(named.things)}: {listed(done)} {'was' if len(done) == 1 else 'were'} {said}."
+        sure = sure_of(named) * _NOT_DONE
+        return MemoryAnswer(text, True, sure, evidence_of(given.finder, done), yes=False, notes=named.notes)
     if when:
         found = _latest(named.only([each for each in named.things if each.object_id in when]), when)
         first = found.things[0]
@@ -133,7 +138,7 @@ def answer_when(given: Understood) -> MemoryAnswer:
     first = found.things[0]
     stamp = when[first.object_id]
     where = place_in_words(given.finder, first)
-    text = f"{called(first)} was {question.deed}"
-    f" {ago(stamp, given.finder.around.now_s)}{f'; it is {where}' if where else ''}."
+    then = f"; it is {where}" if where else ""
+    text = f"{called(first)} was {question.deed} {ago(stamp, given.finder.around.now_s)}{then}."
     evidence = evidence_of(given.finder, found.things)
     return MemoryAnswer(text[0].upper() + text[1:], True, sure_of(found), evidence, when_s=stamp, notes=found.notes)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
-from kc_vla.memory.asking.meant import Meaning, names_hand, plain_name
+from kc_vla.memory.asking.meaning import Meaning
+from kc_vla.memory.asking.meant import names_hand, plain_name
 from kc_vla.memory.asking.question import ROBOT, QuestionKind
 from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
@@ -64,7 +65,7 @@ def _likely(given: Understood, found: Meaning) -> MemoryAnswer:
         return given.none(found)
     chance, place = scored[0]
     where = place_in_words(finder, place)
-    text = f"I do not know where a {name} is. A guess: look at {called(place)}{f', {where}' if where else ''}."
+    text = f"I do not know where to find {name}. A guess: look at {called(place)}{f', {where}' if where else ''}."
     return MemoryAnswer(
         text, False, min(chance, _MOST_GUESS), evidence_of(finder, [place]), guess=True, notes=found.notes
     )
@@ -95,7 +96,7 @@ def answer_contents(given: Understood) -> MemoryAnswer:
 
 def _told(given: Understood) -> str:
     place = given.question.place
-    return "" if place is None else f"{place.preposition} {place.name}".strip()
+    return "" if place is None else str(place)
 
 
 def _contents(given: Understood, found: Meaning) -> MemoryAnswer:

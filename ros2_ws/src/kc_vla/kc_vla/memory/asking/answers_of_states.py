@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
-from kc_vla.memory.asking.meant import Meaning, plain_name, state_fit
+from kc_vla.memory.asking.meaning import Meaning, state_fit
+from kc_vla.memory.asking.meant import plain_name
 from kc_vla.memory.asking.question import COLOUR, HANDLED, PUT, SEEN
 from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
@@ -56,8 +57,8 @@ def _told(given: Understood, found: Meaning, holds: bool, of: int) -> MemoryAnsw
     yes = holds != question.negated
     things = list(found.things)
     said = _said(given)
-    text = f"{'Yes' if yes else 'No'}: {listed(things)} {'is' if len(things) == 1 else 'are'}"
-    f" {'' if holds else 'not '}{said}"
+    verb = "is" if len(things) == 1 else "are"
+    text = f"{'Yes' if yes else 'No'}: {listed(things)} {verb} {'' if holds else 'not '}{said}"
     if holds and of > len(things):
         text = f"{text}, of {of} that I know of"
     unseen = _UNSEEN if not holds and question.states <= _SHOWN and question.states else 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kc_vla.memory.asking.noun_phrases import NounPhrase, is_anything, phrase_of, rephrased
+from kc_vla.memory.asking.noun_phrases import NounPhrase, is_anything, one_thing, phrase_of, rephrased
 from kc_vla.memory.asking.predicates import PREPOSITION, Predicate, place_of, predicate_of
 from kc_vla.memory.asking.question import STATES, MemoryQuestion, PlacePhrase, QuestionError, QuestionKind
 
@@ -18,8 +18,6 @@ _TAIL = re.compile(
     r" (?:left|around|anywhere|available|here|at all|somewhere|or not|at home|too|in here|to be found|ever|existing"
     r"|(?:in|around) (?:the|this|our|my) (?:whole |entire )?(?:house|home|flat|apartment|place))$"
 )
-_PEOPLE = re.compile(r"^(?:any|some|every|no) ?(?:one|body)\b(?! of)|^(?:people|persons?|children|guests?)$")
-_TWO = re.compile(r"(?<!salt) (?:and|or) (?:the|my|a|an|your|our|where|is|are|what|how|which|did|when|has|have)\b")
 _PLACE_AT = re.compile(rf" (?=(?:that is |which is |lying |standing )?(?:{PREPOSITION}) |upstairs$|downstairs$)")
 
 
@@ -29,7 +27,7 @@ def ask(asked: QuestionKind, name: str | NounPhrase, **more: Any) -> MemoryQuest
     Raises:
         QuestionError: two things are asked for at once, or it says nothing.
     """
-    phrase = name if isinstance(name, NounPhrase) else phrase_of(one_thing(name))
+    phrase = name if isinstance(name, NounPhrase) else phrase_of(name)
     given: dict[str, Any] = {
         "thing": phrase.thing,
         "order": phrase.order,
@@ -44,19 +42,6 @@ def ask(asked: QuestionKind, name: str | NounPhrase, **more: Any) -> MemoryQuest
         elif value or field not in given:
             given[field] = value
     return MemoryQuestion("", asked, **given)
-
-
-def one_thing(name: str) -> str:
-    """Return a name, if it is of one thing.
-
-    Raises:
-        QuestionError: it is of several.
-    """
-    if _PEOPLE.match(name):
-        raise QuestionError("I do not know: I remember things, and no people")
-    if _TWO.search(name):
-        raise QuestionError(f"{name[:60]!r} asks for several things: ask for one at a time")
-    return name
 
 
 def described(asked: QuestionKind, name: str, said: Predicate, past: bool = False, **more: Any) -> MemoryQuestion:
@@ -80,7 +65,7 @@ def described(asked: QuestionKind, name: str, said: Predicate, past: bool = Fals
 
 def existing(name: str, asked: QuestionKind = QuestionKind.IS_THERE, **more: Any) -> MemoryQuestion:
     """Return whether there is something, or where it is: "a dirty mug in the kitchen", "anything sharp"."""
-    name = rephrased(re.sub(r"^(?:an?|any|some|no|another|more|one|at least one|one or more) (?=\w)", "", name.strip()))
+    name = rephrased(re.sub(r"^(?:an?|any|some|no|more|one|at least one|one or more) (?=\w)", "", name.strip()))
     while (shorter := _TAIL.sub("", name)) != name:
         name = shorter
     one_thing(name)

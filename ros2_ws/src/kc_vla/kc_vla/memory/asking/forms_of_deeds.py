@@ -73,7 +73,9 @@ def _did(found: re.Match[str]) -> MemoryQuestion | None:
     if not deed or deed == SEEN or not thing:
         return None
     thing = re.sub(r"^(?:an?|any|some) (?=\w)", "", thing)
-    return ask(QuestionKind.IS, phrase_of(thing), deed=deed, place=place, negated=found["vp"].startswith("not "))
+    every = re.match(r"(?:all|every|each|both)\b", thing) is not None
+    negated = found["vp"].startswith("not ")
+    return ask(QuestionKind.IS, phrase_of(thing), deed=deed, place=place, negated=negated, every=every)
 
 
 def _left_so(found: re.Match[str]) -> MemoryQuestion | None:

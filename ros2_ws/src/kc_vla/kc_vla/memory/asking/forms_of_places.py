@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import re
 
-from kc_vla.memory.asking.building import ask, contents, existing, one_thing
+from kc_vla.memory.asking.building import ask, contents, existing
 from kc_vla.memory.asking.deeds import VERB, deed_of
 from kc_vla.memory.asking.fragments import BE, GUESS, IN_PLACE, LYING, ROOM, WE
-from kc_vla.memory.asking.noun_phrases import NounPhrase
+from kc_vla.memory.asking.noun_phrases import NounPhrase, one_thing
 from kc_vla.memory.asking.predicates import place_of, predicate_of
-from kc_vla.memory.asking.question import IN_HAND, PUT, ROBOT, STATES, MemoryQuestion, Order, PlacePhrase, QuestionKind
+from kc_vla.memory.asking.question import (
+    CARRIED,
+    HANDLED,
+    IN_HAND,
+    PUT,
+    ROBOT,
+    STATES,
+    MemoryQuestion,
+    Order,
+    PlacePhrase,
+    QuestionError,
+    QuestionKind,
+)
 
 _END = re.compile(
     r" (?:kept|located|stored|now|gone|lying|hidden|hiding|placed|situated|found|to be found|put|left|standing|sitting"
@@ -32,6 +44,8 @@ def _where(found: re.Match[str]) -> MemoryQuestion | None:
     said = found.groupdict()
     place = place_of(said["pl"]) if said.get("pl") else None
     guess = bool(re.match(GUESS, said.get("a") or ""))
+    if guess and deed_of(said.get("v") or "") in (CARRIED, HANDLED, PUT):
+        raise QuestionError("I do not know what will be or should be done: ask where something is")
     if guess and deed_of(said.get("v") or "") in STATES:  # "where can I wash my hands"
         return ask(QuestionKind.WHERE, NounPhrase(thing=f"something to {said['v']} {found['x']}"))
     given = {"guess": guess, **({"place": place} if place else {})}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from kc_vla.memory.asking.building import ask, described, existing, one_thing
+from kc_vla.memory.asking.building import ask, described, existing
 from kc_vla.memory.asking.deeds import VERB, deed_of
 from kc_vla.memory.asking.fragments import BE, WE
+from kc_vla.memory.asking.noun_phrases import one_thing
 from kc_vla.memory.asking.predicates import place_of, predicate_of, split
 from kc_vla.memory.asking.question import COLOUR, HANDLED, MemoryQuestion, QuestionKind
 from kc_vla.memory.recall.words import COLOURS
@@ -39,6 +40,8 @@ def _which(found: re.Match[str]) -> MemoryQuestion | None:
         if verb[1].startswith(("need", "must", "should", "ought")) or said.startswith("to "):
             said = f"{verb[1]} {said}"
         predicate = predicate_of(re.sub(r"^the (\w+) ones?$", r"\1", said))
+        if predicate is None and (parts := split(f"{name or 'things'} {said}")) is not None:
+            name, predicate = parts
         if predicate is not None and not predicate.anywhere:
             name = re.sub(r"^(?:of (?=the|my|our|your|these|those|them)|one of |one )", "", name)
             name = re.sub(r"^the (?:two|three|four|five|\d+) ", "the ", name)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import replace
 
-from kc_vla.core.errors import StackError
 from kc_vla.memory.asking.building import with_place
+from kc_vla.memory.asking.meaning import UNKNOWN_WORD, Meaning, Remembered, UnknownNameError
 from kc_vla.memory.asking.names import CalledTypes, loosely_called, types_called
+from kc_vla.memory.asking.noun_phrases import is_anything
 from kc_vla.memory.asking.question import IN_HAND, MemoryQuestion, PlacePhrase
 from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.long_term.relations import IN_HAND as IN_GRIP
 from kc_vla.memory.long_term.relations import PLACE
-from kc_vla.memory.references.fits import OPPOSITE, Fit, fits
-from kc_vla.memory.references.naming import Namer
+from kc_vla.memory.references.fits import Fit, fits
 from kc_vla.memory.references.reference import Reference, read
 from kc_vla.memory.references.spatial import Spatial, related
 from kc_vla.memory.short_term.unit import spoken
@@ -37,92 +36,7 @@ _PLURALS = tuple(
 _HAND = re.compile(r"^(?:your|my|the|the robot's) (?:hands?|gripper|grip)$")
 _SEEN_FROM = frozenset({Spatial.LEFT_OF, Spatial.RIGHT_OF, Spatial.IN_FRONT_OF, Spatial.BEHIND})
 _THINGS = re.compile(r"^(?:(?:the|all|any|some) )*([\w ]+?) (?:things?|items?|objects?|stuff|ones?)$")
-_UNKNOWN_WORD = 0.5
-"""Certainty where a word of the name is nowhere known of the thing: "the coffee mug"."""
-
-
-class UnknownNameError(StackError):
-    """A question names something that nobody knows; the text is an honest answer."""
-
-
-class Remembered(Protocol):
-    """What is asked: a memory of a robot, or one of its parts."""
-
-    namer: Namer
-
-    @property
-    def looked(self) -> dict[str, float]:
-        """Return when each area and each container was looked at or into last, s."""
-        ...
-
-    def things(self) -> Sequence[KnownThing]:
-        """Return all that is remembered, each once."""
-        ...
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What a name means.
-
-    Attributes:
-        sure: the things that fit.
-        maybe: those of which not every word is known that was said.
-        unstated: those of which nobody knows whether they are in the states, or have the color, that was said.
-        certainty: that the name means them, 0..1.
-        named: the types that it stands for.
-        notes: what was taken otherwise than it was said.
-    """
-
-    sure: tuple[KnownThing, ...] = ()
-    maybe: tuple[KnownThing, ...] = ()
-    unstated: tuple[KnownThing, ...] = ()
-    certainty: float = 1.0
-    named: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def things(self) -> tuple[KnownThing, ...]:
-        """Return the things that fit, or, where there are none, those that may."""
-        return self.sure or self.maybe
-
-    @property
-    def all(self) -> tuple[KnownThing, ...]:
-        """Return all of them."""
-        return (*self.sure, *self.maybe, *self.unstated)
-
-    @property
-    def trust(self) -> float:
-        """Return how certain it is that these things are meant."""
-        return self.certainty if self.sure or not self.maybe else self.certainty * _UNKNOWN_WORD
-
-    def only(self, kept: Iterable[KnownThing]) -> Meaning:
-        """Return it with those things alone."""
-        ids = {each.object_id for each in kept}
-
-        def of(some: tuple[KnownThing, ...]) -> tuple[KnownThing, ...]:
-            return tuple(each for each in some if each.object_id in ids)
-
-        return replace(self, sure=of(self.sure), maybe=of(self.maybe), unstated=of(self.unstated))
-
-    def stated(self, states: Set[str], not_states: Set[str] = frozenset(), colour: str = "") -> Meaning:
-        """Return it with what is in the states, and has the color; what may be is set apart."""
-
-        def of(some: tuple[KnownThing, ...], wanted: Fit) -> tuple[KnownThing, ...]:
-            return tuple(each for each in some if state_fit(each, states, not_states, colour) is wanted)
-
-        apart = (*of((*self.sure, *self.maybe), Fit.MAYBE), *of(self.unstated, Fit.YES), *of(self.unstated, Fit.MAYBE))
-        return replace(self, sure=of(self.sure, Fit.YES), maybe=of(self.maybe, Fit.YES), unstated=apart)
-
-
-def state_fit(thing: KnownThing, states: Set[str], not_states: Set[str], colour: str) -> Fit:
-    """Return whether a thing is in all of some states, in none of some more, and has a color."""
-    own = thing.attributes.get("colour", "")
-    if (colour and own and spoken(own) != colour) or thing.states & not_states:
-        return Fit.NO
-    if any(OPPOSITE.get(each) in thing.states for each in states - thing.states):
-        return Fit.NO
-    excluded = all(OPPOSITE.get(each, each) in thing.states or each not in OPPOSITE for each in not_states)
-    return Fit.YES if states <= thing.states and (own or not colour) and excluded else Fit.MAYBE
+_SAYS_MORE = re.compile(r" (with|without|for|made of|belonging to|who|whose) ")
 
 
 class NameFinder:
@@ -159,11 +73,18 @@ class NameFinder:
             return Meaning(tuple(self.things))
         if (own := self._by_id(name)) is not None:
             return Meaning((own,), named=(own.object_type,))
+        head, place = with_place(name)
+        if place is not None and is_anything(head):
+            return self.placed(Meaning(tuple(self.things)), place)
         if (nameless := _THINGS.match(name)) is not None:
             name = f"something {nameless[1]}"
         reference = read(singular(name))
         if reference.vague or reference.unknown or (reference.purpose and _WANTED.search(name)):
             return self._of(reference)
+        head, more, _ = _SAYS_MORE.split(name, maxsplit=1) if _SAYS_MORE.search(name) else (name, "", "")
+        if more:  # "the mug with the handle": nobody knows
+            found = self.named(head)
+            return replace(found, certainty=found.certainty * UNKNOWN_WORD)
         head, place = with_place(name)
         if place is not None:
             return self.placed(self.named(head), place)
@@ -273,6 +194,8 @@ class NameFinder:
             named=tuple(called.named.types) if not called.named.by_kind else tuple(called.named.likely),
             notes=(called.note,) if called.note else (),
         )
+        if reference.further:
+            found = _further(found, reference)
         if reference.done:
             return found
         states = {state.value for state in reference.states} | reference.also
@@ -294,6 +217,15 @@ def singular(name: str) -> str:
     for plural, single in _PLURALS:
         name = plural.sub(single, name)
     return name
+
+
+def _further(found: Meaning, reference: Reference) -> Meaning:
+    """Return what "mug 2" and "another mug" mean: the thing of that number, or those beyond the first ones."""
+    if reference.text[-1:].isdigit():
+        end = f"_{reference.further + 1}"
+        return found.only([each for each in found.all if each.object_id.endswith(end)])
+    rest = sorted(found.things, key=lambda each: each.object_id)[reference.further :]
+    return replace(found.only(rest), certainty=found.certainty * UNKNOWN_WORD)
 
 
 def plain_name(name: str) -> str:

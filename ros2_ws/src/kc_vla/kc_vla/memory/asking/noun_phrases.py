@@ -24,6 +24,9 @@ _NEXT_TO_ONE = re.compile(r"^(?:to|from|of) (?P<n>.+)$")
 _ME = frozenset({"me", "you", "us", "here", "the robot", "my position", "your position", "where you are", "where i am"})
 _PRONOUNS = frozenset({"it", "them", "they", "he", "she", "him", "her", "this", "that", "these", "those", "one"})
 
+_PEOPLE = re.compile(r"^(?:any|some|every|no) ?(?:one|body)\b(?! of)|^(?:people|persons?|children|guests?)$")
+_TWO = re.compile(r"(?<!salt) (?:and|or) (?:the|my|a|an|your|our|where|is|are|what|how|which|did|when|has|have)\b")
+
 
 @dataclass(frozen=True)
 class NounPhrase:
@@ -50,6 +53,19 @@ def is_anything(text: str) -> bool:
     return _ANYTHING.match(text) is not None
 
 
+def one_thing(name: str) -> str:
+    """Return a name, if it is of one thing.
+
+    Raises:
+        QuestionError: it is of several.
+    """
+    if _PEOPLE.match(name):
+        raise QuestionError("I do not know: I remember things, and no people")
+    if _TWO.search(name):
+        raise QuestionError(f"{name[:60]!r} asks for several things: ask for one at a time")
+    return name
+
+
 def rephrased(name: str) -> str:
     """Return a name in plain order: "the white one of the mugs" and "mug, the white one" are the white mug."""
     name = re.sub(r"^(?:the )?(\w+) ones? (?:of|among) (?:the |my |our |these )?(.+)$", r"the \1 \2", name)
@@ -62,7 +78,7 @@ def phrase_of(text: str) -> NounPhrase:
     Raises:
         QuestionError: it is a pronoun, whose meaning nobody knows.
     """
-    text = rephrased(text)
+    text = rephrased(one_thing(text))
     text = re.sub(
         r"^(?:of|all of|any of|one of|some of|each of|none of) (?=the|my|your|our|these|those|them)",
         "",

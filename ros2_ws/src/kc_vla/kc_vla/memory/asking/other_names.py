@@ -66,6 +66,7 @@ fruit, fruits: apple, banana, orange
 vegetable, vegetables, veggies: tomato, potato, lettuce
 electronic devices, electronics, gadgets, gadget: laptop, cell phone, television, remote control, alarm clock
 container, containers, receptacle: fridge, cabinet, drawer, box, safe, microwave, garbage can
+device, devices: laptop, cell phone, television, microwave, toaster, coffee machine, remote control, alarm clock
 seating, seat: sofa, arm chair, ottoman
 """
 

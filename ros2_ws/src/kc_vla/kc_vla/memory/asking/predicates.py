@@ -158,6 +158,12 @@ def split(text: str) -> tuple[str, Predicate] | None:
         found = predicate_of(rest)
         if found is not None and found.place is None and not name.endswith((" not", " or", " and")):
             return name, found
+    for at in range(1, len(words) - 2):  # "the light on in the kitchen"
+        for behind in range(at + 1, len(words) - 1):
+            said, place = " ".join(words[at:behind]), " ".join(words[behind:])
+            found = predicate_of(said) if behind - at < 4 and place_of(place) is not None else None
+            if found is not None and (found.states or found.not_states):
+                return f"{' '.join(words[:at])} {place}", found
     for at in range(1, len(words)):
         name, rest = " ".join(words[:at]), " ".join(words[at:])
         found = predicate_of(rest)

@@ -69,6 +69,11 @@ class PlacePhrase:
     preposition: str
     name: str
 
+    def __str__(self) -> str:
+        """Return it in words: "on the table", "on the second floor"."""
+        before = self.preposition or ("" if self.name.endswith("stairs") else "on")
+        return f"{before} {self.name}".strip()
+
     def __post_init__(self) -> None:
         if self.preposition not in ("", *PREPOSITIONS):
             raise QuestionError(f"{self.preposition[:40]!r} is no relation: give one of {', '.join(PREPOSITIONS)}")

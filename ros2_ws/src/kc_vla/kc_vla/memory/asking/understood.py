@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
-from kc_vla.memory.asking.meant import Meaning, NameFinder, plain_name
+from kc_vla.memory.asking.meaning import Meaning
+from kc_vla.memory.asking.meant import NameFinder, plain_name
 from kc_vla.memory.asking.question import MemoryQuestion, Order
 from kc_vla.memory.asking.telling import evidence_of, listed
 from kc_vla.memory.references.spatial import Spatial, related
@@ -81,7 +82,7 @@ class Understood:
             return unknown(f"I do not remember that anything was {question.deed}.")
         name = plain_name(question.thing) or "thing"
         said = " ".join((*sorted(question.states), question.colour)).strip()
-        where = f" {question.place.preposition} {question.place.name}".replace("  ", " ") if question.place else ""
+        where = f" {question.place}" if question.place else ""
         text = f"I do not know of any {name}{f' that is {said}' if said else ''}{where}"
         others = found.unstated or self.elsewhere()
         if others:

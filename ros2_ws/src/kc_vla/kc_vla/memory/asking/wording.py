@@ -116,6 +116,7 @@ _ASIDES = (
         r"\2 \1",
     ),
     (re.compile(r"^(.+) (is|are) where$"), r"where \2 \1"),
+    (re.compile(r"\bwhere (the .+? (?:that|which) (?:is|are) .+) (is|are)$"), r"where \2 \1"),
     (
         re.compile(
             r"^(is|are|was|were|do|does|did|has|have) not (?=(?:the|my|our|your|there|you|we|i|any|this|that)\b)"
