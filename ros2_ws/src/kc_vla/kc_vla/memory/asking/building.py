@@ -94,7 +94,7 @@ def _vague(name: str, asked: QuestionKind, more: dict[str, Any]) -> MemoryQuesti
     )
     if apart is not None and (place := place_of(apart["pl"])) is not None:
         return _vague(f"{apart['a']} {apart['r']}", asked, {"place": place} | more)
-    place = place_of(re.sub(r"^\w+ (?:else |that is |which is |lying |there )?", "", name))
+    place = place_of(re.sub(r"^\w+ (?:else |left |still |that is |which is |lying |there )*", "", name))
     if place is not None and is_anything(name.split()[0]):
         return ask(asked, NounPhrase(), **({"place": place} | more))
     if _WANTED.search(name):

@@ -201,4 +201,7 @@ CONTENT_FORMS = (
     (rf"^(?:is|are|do|does|did) (?P<n>anything|something|nothing|any thing)(?: {LYING})* {IN_PLACE}$", _any_in_place),
     (r"^(?:is|are|was|were) (?P<n>.+?) (?P<no>not )?(?:empty|bare)$", _empty),
 )
-ORDERED_FORM = (r"^which(?: one| ones)? (?:is|are) (?P<x>the .+)$", _ordered)
+ORDERED_FORM = (
+    r"^(?:which(?: one| ones)?|what(?=.* (?:thing|object|item)s?\b)) (?:is|are) (?P<x>(?:the|that|those) .+)$",
+    _ordered,
+)

@@ -25,6 +25,9 @@ _REQUEST = re.compile(
     r"|is it possible|are you (?:able|willing|free|ready)|is it (?:ok|okay|time|alright)|what (?:i|we|you)|all (?:i|we)"
     r"|(?:if|whether) (?:you|we|i) (?:can|could|would|will|may))\b)"
 )
+_COMPARED = re.compile(
+    r"\b(?:more|fewer|less) (?!than)\w+.* than\b|\bas (?:many|much)\b|\b\w+er than (?:the|a|an|my)\b"
+)
 _THEN = re.compile(
     r"[,;.] ?(?:then|and|please (?=\w)|so|if (?:so|not|yes|no))\b"
     r"|\b(?:and|then) (?:then |please )?(?:bring|put|take|wash|get|give|open|close|fetch|go|clean|place|slice"
@@ -59,6 +62,8 @@ def read_question(text: str) -> MemoryQuestion:
         QuestionError: it is not understood, or nothing that is remembered can answer it.
     """
     plain = worded(text)
+    if _COMPARED.search(plain):
+        raise QuestionError("I do not compare things: ask how many there are, or in which state each one is")
     for pattern, form in FORMS:
         if (found := pattern.match(plain)) is not None and (question := form(found)) is not None:
             return replace(question, text=text.strip()[:300])

@@ -36,7 +36,7 @@ _PLURALS = tuple(
 _HAND = re.compile(r"^(?:your|my|the|the robot's) (?:hands?|gripper|grip)$")
 _SEEN_FROM = frozenset({Spatial.LEFT_OF, Spatial.RIGHT_OF, Spatial.IN_FRONT_OF, Spatial.BEHIND})
 _THINGS = re.compile(r"^(?:(?:the|all|any|some) )*([\w ]+?) (?:things?|items?|objects?|stuff|ones?)$")
-_SAYS_MORE = re.compile(r" (with|without|for|made of|belonging to|who|whose) ")
+_SAYS_MORE = re.compile(r" (with|without|for|made of|belonging to|who|whose|that|which) ")
 
 
 class NameFinder:

@@ -85,8 +85,22 @@ def _by_words(words: tuple[str, ...], called: Sequence[str], types: Sequence[str
             return CalledTypes(_named(dict.fromkeys(other, 1.0), said), _OTHERWISE)
         if best is not Tier.NOT:
             found = {name: float(tier) for name, tier in tiers.items() if tier >= best}
+            if best is Tier.KIND:
+                found = {name: tier for name, tier in found.items() if _is_first_of_all(part, name)}
+            if not found:
+                continue
             return CalledTypes(_named(found, said), _SURE[best])
     return None
+
+
+def _is_first_of_all(words: tuple[str, ...], object_type: str) -> bool:
+    """Return whether a type in its most frequent meaning is of a kind: a plate is a dish, and seldom a base or bag."""
+    kinds = (
+        each.split()
+        for sense in senses(spoken(object_type))[:1]
+        for each in (*sense.kinds.split(", "), *sense.words.split(", "))
+    )
+    return any(words == tuple(map(stem, kind))[-len(words) :] for kind in kinds)
 
 
 def _is_another_thing(name: str) -> bool:

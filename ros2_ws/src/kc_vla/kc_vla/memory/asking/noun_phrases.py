@@ -79,6 +79,7 @@ def phrase_of(text: str) -> NounPhrase:
         QuestionError: it is a pronoun, whose meaning nobody knows.
     """
     text = rephrased(one_thing(text))
+    text = re.sub(r"^((?:of )?(?:the |my |our )?)(?:two|three|four|five|six|\d+) (?=\w)", r"\1", text)
     text = re.sub(
         r"^(?:of|all of|any of|one of|some of|each of|none of) (?=the|my|your|our|these|those|them)",
         "",

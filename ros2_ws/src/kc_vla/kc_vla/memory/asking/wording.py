@@ -27,7 +27,7 @@ _NOTHING = re.compile(
     r"\b(?:please|kindly|exactly|actually|currently|right now|at the moment|at present|by any chance|by chance|already"
     r"|ever|really|perhaps|maybe|possibly|again|so far|in fact|yet|presently|precisely|roughly|nowadays|these days"
     r"|as far as you (?:know|remember)|to your knowledge|in your memory|still|even|thanks|thank you|for me"
-    r"|on earth|the hell|the heck)\b"
+    r"|on earth|in the world|the hell|the heck)\b"
 )
 _HEAD = (
     r"(?:hey|hi|hello|ok|okay|so|well|now|right|robot|dear robot|sorry|excuse me|pardon me|by the way|good morning"
