@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
 from kc_vla.memory.asking.answers_of_deeds import answer_did, answer_when, with_deed
-from kc_vla.memory.asking.answers_of_places import answer_contents, answer_where
+from kc_vla.memory.asking.answers_of_places import answer_contents, answer_rooms, answer_where
 from kc_vla.memory.asking.answers_of_states import answer_condition, answer_is
 from kc_vla.memory.asking.grammar import read_question
 from kc_vla.memory.asking.meaning import Meaning, Remembered, UnknownNameError
@@ -24,6 +25,9 @@ Reader = Callable[[str], tuple[MemoryQuestion, tuple[str, ...]]]
 def read_by_grammar(text: str) -> tuple[MemoryQuestion, tuple[str, ...]]:
     """Return what a text asks for, by the grammar alone."""
     return read_question(text), ()
+
+
+_ROOMS = re.compile(r"^(?:the |all |different )*(?:rooms?|areas)$")
 
 
 class Asker:
@@ -63,6 +67,8 @@ def _answer(given: Understood) -> MemoryAnswer:
     question, finder = given.question, given.finder
     if not finder.things:
         return unknown("I do not know: I remember nothing yet")
+    if _ROOMS.match(question.thing) and question.asked in (QuestionKind.WHICH, QuestionKind.HOW_MANY):
+        return answer_rooms(given)
     if question.asked is QuestionKind.WHEN:
         return answer_when(given)
     if question.asked is QuestionKind.CONDITION:

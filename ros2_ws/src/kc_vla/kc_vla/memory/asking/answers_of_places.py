@@ -52,6 +52,14 @@ def _here(given: Understood) -> MemoryAnswer:
     return MemoryAnswer(f"I am in the {around.room(around.at)} ({around.at}).", True, 1.0)
 
 
+def answer_rooms(given: Understood) -> MemoryAnswer:
+    """Return the rooms that the map names."""
+    rooms = sorted({each.name for each in given.finder.around.areas.values() if each.name})
+    if not rooms:
+        return unknown("I do not know: no area of my map has a name.")
+    return MemoryAnswer(f"I know of {len(rooms)}: {', '.join(rooms)}.", True, 0.95, count=len(rooms))
+
+
 def _likely(given: Understood, found: Meaning) -> MemoryAnswer:
     """Return where a thing that is not known may be; it is said to be a guess."""
     finder, name = given.finder, plain_name(given.question.thing) or "such thing"

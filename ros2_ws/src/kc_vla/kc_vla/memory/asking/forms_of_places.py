@@ -59,6 +59,10 @@ def _where_to(found: re.Match[str]) -> MemoryQuestion | None:
     return ask(QuestionKind.WHERE, NounPhrase(thing=f"something to {found['vp']}"))
 
 
+def _where_i(found: re.Match[str]) -> MemoryQuestion | None:
+    raise QuestionError("I do not know where you are: ask where I am, or where a thing is")
+
+
 def _where_you(found: re.Match[str]) -> MemoryQuestion | None:
     return ask(QuestionKind.WHERE, NounPhrase(thing=ROBOT))
 
@@ -109,6 +113,7 @@ _HAVE = rf"(?:is there|are there|do {WE} (?:have|keep|see|store|know of)|have {W
 WHERE_FORMS = (
     (rf"^where {GUESS} {WE} (?:go|look|turn|search) (?:to (?:get|find|fetch)|for) (?P<x>.+)$", _where),
     (r"^where are you$|^which room are you in$", _where_you),
+    (r"^where am i$", _where_i),
     (r"^what (?:are|do) you (?:currently )?(?:holding|hold|carrying|carry|have in (?:your|the) hands?)$", _in_hand),
     (r"^(?:are|do) you (?:holding|hold|carrying|carry) (?P<x>.+)$", _in_hand),
     (rf"^where (?P<pl>(?:in|on|at|inside) .+?) {BE} (?P<x>.+)$", _where),

@@ -135,6 +135,8 @@ CONDITION_FORMS = (
     (rf"^(?:what is )?the (?:current )?{_STATE} of (?P<x>.+)$", _condition),
     (r"^(?:what|which) colour (?:is|are|was|were|does|do|has|have) (?P<x>.+?)(?: have)?$", _colour),
     (r"^(?:what is )?the colour of (?P<x>.+)$", _colour),
+    (r"^(?:tell me|what do you (?:know|remember)|what can you tell(?: me)?|say something) about (?P<x>.+)$", _happened),
+    (r"^describe (?P<x>.+)$", _happened),
     (r"^what (?:happened|has happened) (?:to|with) (?P<x>.+)$", _happened),
     (rf"^what (?:did|have) {WE} (?:do|done) (?:with|to) (?P<x>.+)$", _happened),
     (r"^how (?:is|are) (?P<x>.+)$", _condition),

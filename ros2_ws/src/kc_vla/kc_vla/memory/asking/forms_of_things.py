@@ -121,6 +121,7 @@ THERE_FORMS = (
         _there,
     ),
     (r"^have (?:you|we) (?:any|an?|some) (?P<x>.+)$", _there),
+    (rf"^(?:what|which) (?P<x>.+?) (?:does|do) {HOME} have(?P<p>)$", _which_there),
     (r"^(?:do|does|did) (?P<x>.+?) exist\b.*$", _there),
     (r"^(?:seen|got) (?P<x>.+)$", _there),
     (r"^(?P<x>(?:any|some)(?:thing)? .+)$", _there),

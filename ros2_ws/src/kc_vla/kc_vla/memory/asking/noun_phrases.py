@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kc_vla.memory.asking.deeds import VERB, deed_and_thing, deed_of
 from kc_vla.memory.asking.predicates import Predicate, place_of, predicate_of
 from kc_vla.memory.asking.question import HANDLED, Order, PlacePhrase, QuestionError
+from kc_vla.memory.recall.words import COLOURS
 
 _ANYTHING = re.compile(
     r"^(?:(?:the|a|an|any|some|all|every|each|of|other|else)\b ?)*"
@@ -25,7 +26,8 @@ _ME = frozenset({"me", "you", "us", "here", "the robot", "my position", "your po
 _PRONOUNS = frozenset({"it", "them", "they", "he", "she", "him", "her", "this", "that", "these", "those", "one"})
 
 _PEOPLE = re.compile(r"^(?:any|some|every|no) ?(?:one|body)\b(?! of)|^(?:people|persons?|children|guests?)$")
-_TWO = re.compile(r"(?<!salt) (?:and|or) (?:the|my|a|an|your|our|where|is|are|what|how|which|did|when|has|have)\b")
+_TWO = re.compile(rf"(?<!salt) (?:and|or) (?!(?:{'|'.join(sorted(COLOURS))}|\w+(?:ed|y)\b))\w")
+"""Two things; "red and white" and "clean and empty" are said of one."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def one_thing(name: str) -> str:
     """
     if _PEOPLE.match(name):
         raise QuestionError("I do not know: I remember things, and no people")
-    if _TWO.search(name):
+    if _TWO.search(name) and " between " not in f" {name}":
         raise QuestionError(f"{name[:60]!r} asks for several things: ask for one at a time")
     return name
 
