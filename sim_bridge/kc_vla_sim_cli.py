@@ -30,6 +30,10 @@ def main(argv: Sequence[str]) -> int:
         from kc_vla_sim.household.command import main as measure
 
         return measure(argv)
+    if tuple(argv[:2]) == ("eval", "ask"):
+        from kc_vla_sim.household.questions.command import main as ask
+
+        return ask(argv)
     if tuple(argv[:2]) == ("eval", "virtualhome"):
         from kc_vla_sim.household.virtualhome.command import main as judge
 

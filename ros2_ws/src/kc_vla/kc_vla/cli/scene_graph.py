@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cameras.errors import CalibrationError
+from kc_vla.cli.memory_ask import add_arguments as add_question
+from kc_vla.cli.memory_ask import print_answer
 from kc_vla.cli.numbers import moment, positive
 from kc_vla.cli.scene_ways import add_way_actions
 from kc_vla.cli.verbs import exit_status, main_parser
@@ -49,18 +51,21 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     build.set_defaults(run=_build)
     names = {
         "show": "a map as text for a planner, and as a picture",
+        "ask": "a question in words: where something is, what is in a place, in which state a thing is",
         "query": "objects by text, class, area, radius, relation",
         "export": "a map as JSON, GraphML, or the JSON of spark_dsg",
         "import": "a map from such a file",
     }
-    show, query, export, taken = (actions.add_parser(name, help=text) for name, text in names.items())
-    for action in (show, query, export, taken):
+    show, ask, query, export, taken = (actions.add_parser(name, help=text) for name, text in names.items())
+    for action in (show, ask, query, export, taken):
         action.add_argument("store", type=Path, help="file of the memory")
         action.add_argument("--map", default="", help="map_id (default: the only one, or that of the file)")
     show.add_argument("--budget", type=positive, default=2000, metavar="TOKENS", help="of the text (default 2000)")
     show.add_argument("--text", default="", help="a question: what fits it comes first")
     show.add_argument("--png", type=Path, metavar="FILE", help="draw the graph into this file, too")
     show.set_defaults(run=_show)
+    add_question(ask)
+    ask.set_defaults(run=_ask)
     query.add_argument("text", nargs="?", default="", help="what they are: 'a clean mug', 'the thing left of the mug'")
     query.add_argument("--text", dest="said", default="", help="the same")
     query.add_argument(
@@ -148,6 +153,14 @@ def _show(options: argparse.Namespace) -> None:
         print(memory.describe(map_id, options.budget, options.text).text or f"map {map_id!r} is empty")
         if options.png is not None:
             print(f"{options.png}: the graph from above")
+
+
+def _ask(options: argparse.Namespace) -> None:
+    from kc_vla.memory.long_term.memory import LongTermMemory
+
+    with _opened(options) as store:
+        memory = LongTermMemory(store)
+        print_answer(memory, _map(memory, options), options)
 
 
 def _mend(options: argparse.Namespace) -> None:

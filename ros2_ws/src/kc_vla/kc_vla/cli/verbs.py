@@ -83,7 +83,7 @@ VERBS = (
         "measure a selector, a policy, a memory or a household's planner",
         {
             **dict.fromkeys(("selector", "rules", "events"), "learning"),
-            **dict.fromkeys(("policy", "table1", "table3", "household", "virtualhome"), SIMULATION),
+            **dict.fromkeys(("policy", "table1", "table3", "household", "virtualhome", "ask"), SIMULATION),
             "recall": "recall",
             "search": "search",
             "replacement": "memory",

@@ -28,7 +28,7 @@ _REACH_M, _STOREY_M = 6.0, 2.5
 
 
 class AreaView:
-    """What is nearest to an area, of those of its floor: whoever stands in it sees that, but for what is shut in."""
+    """What is nearest to an area, of those of its floor: who stands in it sees that, but for what is shut in."""
 
     def __init__(self, graph: SceneGraph, area: str) -> None:
         """Take the place of an area among those of its floor.

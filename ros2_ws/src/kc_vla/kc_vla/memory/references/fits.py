@@ -13,7 +13,8 @@ from kc_vla.memory.things import KnownThing
 
 _OPPOSITES = {"cleaned": "dirty", "on": "off", "opened": "closed", "filled": "used up", "heated": "cold"}
 _COLOURS = frozenset(map(stem, COLOURS))
-_OPPOSITE = _OPPOSITES | {other: one for one, other in _OPPOSITES.items()}
+OPPOSITE = _OPPOSITES | {other: one for one, other in _OPPOSITES.items()}
+"""The state that excludes another one, by that."""
 
 
 class Fit(IntEnum):
@@ -41,7 +42,7 @@ def fits(reference: Reference, named: Named, thing: KnownThing) -> Fit:
     if states & {state.value for state in reference.not_states}:
         return Fit.NO
     asked = {state.value for state in reference.states} | reference.also
-    if any(_OPPOSITE.get(state) in states for state in asked - states):
+    if any(OPPOSITE.get(state) in states for state in asked - states):
         return Fit.NO
     wanted = asked <= states if reference.also else not asked or bool(asked & states)
     words = {stem(word) for value in thing.attributes.values() for word in spoken(value).split()}

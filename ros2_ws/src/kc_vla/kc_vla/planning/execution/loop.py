@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count, zip_longest
 
 from kc_vla.core.errors import StackError
+from kc_vla.memory.asking.answering import Reader, read_by_grammar
+from kc_vla.memory.asking.grammar import is_question
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import ObservedThing, seen_of
 from kc_vla.planning.execution.finding import Finder
+from kc_vla.planning.execution.questions import answer_question
 from kc_vla.planning.execution.results import BEGIN, END, MEMORY, PLAN, InstructionResult, Tell
 from kc_vla.planning.execution.robot import ExecutionError, Limits, RememberingRobot
 from kc_vla.planning.execution.skill_executor import SkillExecutor
@@ -40,6 +44,7 @@ class Loop:
         tell: Tell | None = None,
         limits: Limits | None = None,
         cancel: Callable[[], None] | None = None,
+        reader: Reader = read_by_grammar,
     ) -> None:
         """Put a robot together that follows instructions.
 
@@ -52,12 +57,13 @@ class Loop:
             tell: gets each step.
             limits: of an instruction.
             cancel: makes the body end the skill that it is doing; without, a skill is ended by itself.
+            reader: makes checked questions of what people ask.
         """
         self.robot = RememberingRobot(body, memories, grounds, at, tell, limits)
         self.robot.interrupted = self.interrupted
         self._finder = Finder(self.robot)
         self._doer = SkillExecutor(self.robot, self._finder)
-        self._planner, self._cancel = planner, cancel
+        self._planner, self._cancel, self._reader = planner, cancel, reader
         self._busy = threading.Lock()
         self._lock = threading.Lock()
         self._running, self._why, self._instead = False, "", ""
@@ -105,6 +111,8 @@ class Loop:
         robot.say(BEGIN, clean(instruction[:_MOST_SAID]))
         try:
             robot.look()
+            if is_question(instruction):
+                return self._answered(instruction)
             robot.say(MEMORY, self._state("before"))
             held_before = robot.held
             for plans in count():
@@ -138,6 +146,13 @@ class Loop:
             then,
             (*notes, *robot.notes),
         )
+
+    def _answered(self, question: str) -> InstructionResult:
+        """Answer a question; the robot stays where it is."""
+        result = answer_question(self.robot, question, self._reader)
+        self.robot.say(END, result.answer or result.reason)
+        with self._lock:
+            return replace(result, then=self._instead)
 
     def _plan(self, instruction: str, tried: list[TriedCall], held_before: ObservedThing | None) -> Plan:
         memories = self.robot.memory

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 BEGIN, PLAN, RECALL, EXPLORE, SKILL = "begin", "plan", "recall", "explore", "skill"
-REPAIR, MEMORY, END = "repair", "memory", "end"
+REPAIR, MEMORY, ANSWER, END = "repair", "memory", "answer", "end"
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class InstructionResult:
         in_hand: id of what the robot holds at the end; empty for nothing.
         then: the instruction that was given instead; empty without.
         notes: what went otherwise than it was set to, in words.
+        answer: to a question; empty for what is no question, and where the robot does not know.
     """
 
     instruction: str
@@ -82,3 +83,4 @@ class InstructionResult:
     in_hand: str = ""
     then: str = ""
     notes: Sequence[str] = ()
+    answer: str = ""
