@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from home_robot import Open, only
 
-from kc_vla.memory.asking.answer import Evidence, MemoryAnswer, unknown
+from kc_vla.memory.asking.answer import AnswerEvidence, MemoryAnswer, unknown
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.evaluation.halves import SPLITS
 from kc_vla.planning.execution.results import ANSWER, SKILL
@@ -96,7 +96,7 @@ def test_the_judge_looks_at_the_world_and_not_at_the_memory() -> None:
         asked = read_expected("where Mug")
         area, holder = home.world.area_of(mug.id), mug.place.holder
         kind = home.world.things[holder].kind.spoken
-        rests = Evidence(mug.id, "Mug", "", holder, area, 0.0, 1.0)
+        rests = AnswerEvidence(mug.id, "Mug", "", holder, area, 0.0, 1.0)
         right = MemoryAnswer(f"The mug is in the {kind}.", True, 1.0, (rests,))
         assert judge(right, asked, home) is AnswerVerdict.RIGHT
         assert judge(replace(right, found=(replace(rests, area="area_99"),)), asked, home) is AnswerVerdict.WRONG

@@ -17,7 +17,7 @@ from served_memory import ServedMemory
 
 from kc_vla.core import topics
 from kc_vla.memory.robot.robot_memory import BOTH
-from kc_vla_msgs.srv import MemoryStatistics, QueryScene, RecallUnits
+from kc_vla_msgs.srv import Ask, MemoryStatistics, QueryScene, RecallUnits
 from kc_vla_sim.household.growth import home_sequence
 from kc_vla_sim.household.tasks import sequence
 from kc_vla_sim.household.trial import TrialArm, play
@@ -56,8 +56,17 @@ def test_what_the_planner_remembers_can_be_asked_of_the_nodes_while_it_works(per
         person.until(lambda: person.heard("skill", "done"))
         while_it_works = person.call(QueryScene, topics.QUERY_SCENE, QueryScene.Request(map_id="home", limit=1000))
         assert while_it_works.objects
+        fridge = person.call(Ask, topics.ASK, Ask.Request(question="where is the fridge?"))
+        assert (fridge.success, fridge.known) == (True, True), fridge
+        assert "Fridge_1" in fridge.ids
+        assert fridge.sources[fridge.ids.index("Fridge_1")] in ("short-term", "long-term")
         done = person.result(goal).result
         assert done.success, done.reason
+        washed = person.result(person.say("what did you wash?")).result
+        assert (washed.success, washed.skills) == (True, 0), washed.reason
+        assert "apple" in washed.answer
+        unicorn = person.call(Ask, topics.ASK, Ask.Request(question="where is the unicorn?"))
+        assert (unicorn.success, unicorn.known) == (True, False)
         recalled = person.call(RecallUnits, topics.RECALL_UNITS, RecallUnits.Request(text="the apple", k=1))
         (apple,) = recalled.units
         assert (apple.object_type, apple.state) == ("Apple", "cleaned")

@@ -31,7 +31,7 @@ _LEFT_SHUT = 3
 
 
 @dataclass(frozen=True)
-class Action:
+class RobotAction:
     """Something that the robot did: a skill, its first thing, when, s, and the states that things came into by it."""
 
     skill: str
@@ -59,7 +59,7 @@ class Lived:
     grounds: NavigationMap
     seen_s: dict[str, float] = field(default_factory=dict)
     looked_into: set[str] = field(default_factory=set)
-    actions: list[Action] = field(default_factory=list)
+    actions: list[RobotAction] = field(default_factory=list)
     now_s: float = 0.0
 
     def around(self) -> HomeSurroundings:
@@ -81,7 +81,7 @@ class _Body:
         if happened.done and not call.skill.startswith("GoTo"):
             new = {name: thing.states - before[name] for name, thing in world.things.items()}
             changed = {name: states for name, states in new.items() if states}
-            self._lived.actions.append(Action(call.skill, call.arguments[0], world.time_s, changed))
+            self._lived.actions.append(RobotAction(call.skill, call.arguments[0], world.time_s, changed))
         self._note()
         return happened
 

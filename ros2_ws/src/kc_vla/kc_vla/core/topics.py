@@ -73,6 +73,7 @@ SCENE_SINCE = "long_term_memory/since"
 
 DO_SKILL = "do_skill"
 LOOK_AROUND = "look_around"
+ASK = "ask"
 EXECUTE_INSTRUCTION = "execute_instruction"
 PLANNER_STEPS = "planner/steps"
 PLANNER_BELIEF = "planner/belief"

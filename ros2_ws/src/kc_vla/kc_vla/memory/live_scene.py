@@ -22,7 +22,7 @@ from kc_vla.memory.long_term.exchange import form_of
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area, Floor, Vector
-from kc_vla.memory.long_term.query import MOST_TEXT, FoundObject, Query, neighbours
+from kc_vla.memory.long_term.query import MOST_TEXT, Query, QueryAnswer, neighbours
 from kc_vla.memory.long_term.spreading import Spread
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.long_term.ways import Way, way
@@ -121,9 +121,9 @@ class LiveScene:
         back = [f"the clock is behind: {late} things are known to have been seen later than it is now"] if late else []
         return [*back, *taken.refused, *full]
 
-    def find(self, map_id: str, query: Query) -> list[FoundObject]:
-        """Return the objects that fit; see `LongTermMemory.query`."""
-        return self._known(map_id, lambda name: self._memory.query(name, query))
+    def find(self, map_id: str, query: Query) -> QueryAnswer:
+        """Return the objects that fit; see `LongTermMemory.answer`."""
+        return self._known(map_id, lambda name: self._memory.answer(name, query))
 
     def neighbours(self, map_id: str, node_id: str) -> list[tuple[str, str]]:
         """Return what is beside a node; see `query.neighbours`."""

@@ -15,6 +15,7 @@ from kc_vla.memory.intake import Taken, unit_of
 from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer
 from kc_vla.memory.recall.recall import Ranker, Recall
 from kc_vla.memory.recall.unit_images import UnitImages
+from kc_vla.memory.references.spatial import Viewpoint
 from kc_vla.memory.short_term.memory import ShortTermMemory, UnitChange, UnitEvent
 from kc_vla.memory.short_term.state_reader import StateQuestion, StateReader, StateReading
 from kc_vla.memory.short_term.unit import Unit, UnitError, plain
@@ -173,11 +174,16 @@ class LiveUnits:
         return [news for change in self.put(units, used, whole) for news in self._news(change)]
 
     def answer(
-        self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None
+        self,
+        text: str,
+        most: int,
+        filters: Filters = EVERYTHING,
+        most_tokens: int | None = None,
+        viewpoint: Viewpoint | None = None,
     ) -> RecallAnswer:
         """Return what an instruction is about; see `Recall.ask`."""
         try:
-            answer = self._recall.ask(text, most, filters, most_tokens)
+            answer = self._recall.ask(text, most, filters, most_tokens, viewpoint)
         except Exception:
             self.tally["failed"] += 1
             raise
@@ -202,9 +208,16 @@ class LiveUnits:
         assert self._log is not None
         (self._log.remove if unit is None else self._log.put)(object_id)
 
-    def ask(self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None) -> Recalled:
+    def ask(
+        self,
+        text: str,
+        most: int,
+        filters: Filters = EVERYTHING,
+        most_tokens: int | None = None,
+        viewpoint: Viewpoint | None = None,
+    ) -> Recalled:
         """Return the units that an instruction is about, and where each stands."""
-        answer = self.answer(text, most, filters, most_tokens)
+        answer = self.answer(text, most, filters, most_tokens, viewpoint)
         return Recalled(answer, [self._standing(each.unit) for each in answer.found])
 
     def tell(self, object_id: str, outcome: int, now_ns: int) -> News:

@@ -13,13 +13,13 @@ from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.inference.worker import JobOutcome
-from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.embedding.models import OFFLINE, open_embedder
 from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.nodes import Vector
-from kc_vla.memory.long_term.query import FoundObject
+from kc_vla.memory.long_term.query import QueryAnswer
 from kc_vla.memory.long_term.ways import Way
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
@@ -75,7 +75,7 @@ class LongTermParameters(DetectionParameters):
     period: float = parameter(0.5, "s between two looks at the detections", low=0.05, high=60.0)
     trust_ids: bool = parameter(True, "an object_id of the detector is the same object each time")
     embedding: str = parameter(
-        "", "for words that nothing has: offline, a folder, or hub:OWNER/NAME@REVISION#SHA256; empty: none"
+        OFFLINE, "compares what is said: offline, a folder, or hub:OWNER/NAME@REVISION#SHA256; empty: words alone"
     )
 
 
@@ -187,7 +187,7 @@ class LongTermMemoryNode(StackNode):
         seen, refused = sight_from(request.seen)
         return refused + self._live.look(request.map_id, seen, request.at, request.missed, stamp_ns)
 
-    def _found(self, response: QueryScene.Response, found: list[FoundObject]) -> None:
+    def _found(self, response: QueryScene.Response, found: QueryAnswer) -> None:
         query_response(response, found, self._header())
 
     def _way(self, response: FindWay.Response, found: tuple[Way, list[Vector]]) -> None:

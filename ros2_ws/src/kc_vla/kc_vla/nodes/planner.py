@@ -15,20 +15,24 @@ from rclpy.action import CancelResponse, GoalResponse
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
+from kc_vla.memory.asking.answering import Reader, read_by_grammar
+from kc_vla.memory.asking.model import ModelReader
 from kc_vla.memory.embedding.models import OFFLINE, open_embedder
 from kc_vla.memory.robot.robot_memory import BOTH, NAMES
-from kc_vla.memory.served import ServerSettings
+from kc_vla.memory.served import Server, ServerSettings
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
 from kc_vla.planning.choosing import PLANNERS, PlannerSettings, open_planner
 from kc_vla.planning.execution.belief import belief
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
+from kc_vla.planning.model import BY as MODEL
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.planner_memory import MemorySettings, PlannerMemory
 from kc_vla.ros.planner_publisher import PlannerPublisher, result_message
 from kc_vla.ros.process import run_node
+from kc_vla.ros.question_service import QuestionService
 from kc_vla.ros.skill_client import SkillClient
 from kc_vla.ros.skills import grounds_from
 from kc_vla.ros.work import answer, runner
@@ -37,6 +41,8 @@ from kc_vla_msgs.srv import LookAround
 
 _MODEL_TOKENS = 2000
 _LOOK_S, _ASK_AGAIN_S = 0.2, 2.0
+_QUESTIONS = 10
+"""That wait at most."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +93,14 @@ class PlannerNode(StackNode):
             self._planner = open_planner(self._settings())
             self._embedder = open_embedder(values.embedding)
             self._memory = PlannerMemory(self, self._memory_settings(), self._embedder)
+            served = values.memory_nodes
+            self._asked = PlannerMemory(self, self._memory_settings(), self._embedder) if served else None
+            server = self._settings().server if values.planner == MODEL else None
+            self._reader: Reader = read_by_grammar if server is None else ModelReader(Server(server))
         except (StackError, OSError) as error:
             raise StartError(str(error)) from error
         self._work = runner(self, False, "the planner", refusals=(StackError,))
+        self._asking = runner(self, False, "the questions", _QUESTIONS, refusals=(StackError,))
         self._voice = PlannerPublisher(self)
         self._body = SkillClient(self, values.skill_timeout)
         self._look = self.call(LookAround, topics.LOOK_AROUND)
@@ -104,8 +115,11 @@ class PlannerNode(StackNode):
             self._loop.stop("the planner ends")
         self._body.close()
         self._memory.close()
+        if self._asked is not None:
+            self._asked.close()
         self._server.destroy()
         self._work.close()
+        self._asking.close()
         self._memory.close_store()
 
     def details(self) -> dict[str, object]:
@@ -140,6 +154,8 @@ class PlannerNode(StackNode):
             self.cannot_start(str(error))
             return
         self._memory.stop_waiting(self._loop.interrupted)
+        work = self._work if self._asked is None else self._asking
+        QuestionService(self, self._loop.robot, self._asked, work, self._reader)
         if values.instruction:
             result = await self._carried_out(values.instruction)
             self.exit_code, self.done = int(not result.success), True
@@ -161,7 +177,8 @@ class PlannerNode(StackNode):
         grounds = grounds_from(around.areas)
         memory = self._memory.open(grounds)
         limits = Limits(calls=values.calls)
-        return Loop(self._body, self._planner, memory, grounds, around.at, self._tell, limits, self._body.cancel)
+        told, cancel = self._tell, self._body.cancel
+        return Loop(self._body, self._planner, memory, grounds, around.at, told, limits, cancel, self._reader)
 
     def _tell(self, step: ExecutionStep) -> None:
         """Take in a step of the loop, on its thread."""

@@ -23,6 +23,7 @@ from kc_vla.ros.detections import DetectionFeed, Job, taken_from
 from kc_vla.ros.memory_sight import SightParameters
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.scene import viewpoint_from
 from kc_vla.ros.state_questions import StateQuestions
 from kc_vla.ros.units import (
     change_message,
@@ -204,7 +205,8 @@ class ShortTermMemoryNode(StackNode):
 
     def _recall(self, request: RecallUnits.Request) -> Recalled:
         filters = filters_from(request, self._intake.frame, self._now_ns())
-        return self._live.ask(request.text, int(request.k) or 3, filters, int(request.most_tokens) or None)
+        tokens = int(request.most_tokens) or None
+        return self._live.ask(request.text, int(request.k) or 3, filters, tokens, viewpoint_from(request))
 
     def _tell(self, request: TellRecall.Request) -> News:
         now_ns = nanoseconds(request.stamp) or self._now_ns()

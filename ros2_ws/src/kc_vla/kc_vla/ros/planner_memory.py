@@ -76,12 +76,16 @@ class PlannerMemory:
         """
         settings = self._settings
         if self._store is None:
-            memory = assemble_robot_memory(settings.name, self._embedder, self._scene, self._units)
+            memory = self.open_to_ask()
             if self._scene is not None:
                 self._scene.enter(grounds.areas)
             return memory
         long_term = LongTermMemory(self._store)
         return open_robot_memory(settings.name, self._embedder, grounds, long_term, settings.map_id, settings.capacity)
+
+    def open_to_ask(self) -> RobotMemory:
+        """Return the memory of the nodes for somebody who only asks, on the thread that will use it."""
+        return assemble_robot_memory(self._settings.name, self._embedder, self._scene, self._units)
 
     def stop_waiting(self, why: Callable[[], str]) -> None:
         """Wait for no answer of a node any more once `why` says something, which is asked from any thread."""

@@ -92,6 +92,7 @@ def result_message(result: InstructionResult) -> ExecuteInstruction.Result:
     return ExecuteInstruction.Result(
         success=result.success,
         reason=result.reason,
+        answer=result.answer,
         planner=result.by,
         duration=result.seconds,
         walked=result.walked_m,

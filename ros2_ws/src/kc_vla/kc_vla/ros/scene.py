@@ -11,14 +11,16 @@ from geometry_msgs.msg import Point, Pose, PoseStamped
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Header
 
+from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.memory.live_scene import Size
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Floor, Vector
-from kc_vla.memory.long_term.query import FoundObject, Query
+from kc_vla.memory.long_term.query import Query, QueryAnswer
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
 from kc_vla.memory.long_term.ways import Way
+from kc_vla.memory.references.spatial import Viewpoint
 from kc_vla.ros.convert import point_message
 from kc_vla.ros.scene_nodes import area_message, object_message
 from kc_vla_msgs.srv import (
@@ -29,6 +31,7 @@ from kc_vla_msgs.srv import (
     LoadMap,
     ObserveScene,
     QueryScene,
+    RecallUnits,
     SaveMap,
     SetAreas,
 )
@@ -82,12 +85,30 @@ def query_from(request: QueryScene.Request) -> Query:
         request.other,
         float(request.least_confidence) or 0.2,
         int(request.limit) or 20,
+        viewpoint_from(request) or request.viewpoint or None,
     )
 
 
-def query_response(response: QueryScene.Response, found: list[FoundObject], header: Header) -> None:
-    """Put what was found into a response."""
-    response.header = header
+def viewpoint_from(request: QueryScene.Request | RecallUnits.Request) -> Viewpoint | None:
+    """Return where one looks from, along the x axis of a pose; None if the request gives none.
+
+    Raises:
+        GraphError: the pose is none.
+    """
+    if not request.use_viewpoint_pose:
+        return None
+    place, turn = request.viewpoint_pose.position, request.viewpoint_pose.orientation
+    length = math.hypot(turn.x, turn.y, turn.z, turn.w)
+    if not abs(length - 1) < 0.1:
+        raise GraphError(f"a viewpoint that is turned by {told((turn.x, turn.y, turn.z, turn.w))}: no unit quaternion")
+    x, y, z = (float(each) for each in pose_matrix((0.0, 0.0, 0.0), (turn.x, turn.y, turn.z, turn.w))[:3, 0])
+    return Viewpoint(place_from(place), (x, y, z))
+
+
+def query_response(response: QueryScene.Response, answer: QueryAnswer, header: Header) -> None:
+    """Put an answer into a response."""
+    found = answer.found
+    response.header, response.confidence, response.note = header, float(answer.confidence), answer.note
     response.objects = [object_message(each.thing) for each in found]
     response.scores = [float(each.score) for each in found]
     response.distances = [math.nan if each.distance_m is None else each.distance_m for each in found]

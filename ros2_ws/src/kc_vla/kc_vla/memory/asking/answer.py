@@ -9,7 +9,7 @@ MOST_TOLD = 20
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AnswerEvidence:
     """A thing that an answer rests on.
 
     Attributes:
@@ -58,7 +58,7 @@ class MemoryAnswer:
     text: str
     known: bool
     confidence: float
-    found: tuple[Evidence, ...] = ()
+    found: tuple[AnswerEvidence, ...] = ()
     yes: bool | None = None
     count: int | None = None
     when_s: float | None = None

@@ -11,7 +11,7 @@ from kc_vla.memory.asking.answers_of_actions import answer_did, answer_when, wit
 from kc_vla.memory.asking.answers_of_places import answer_contents, answer_rooms, answer_where
 from kc_vla.memory.asking.answers_of_states import answer_condition, answer_is
 from kc_vla.memory.asking.grammar import read_question
-from kc_vla.memory.asking.meaning import Meaning, Remembered, UnknownNameError
+from kc_vla.memory.asking.meaning import MeantThings, Remembered, UnknownNameError
 from kc_vla.memory.asking.meant import NameFinder, plain_name
 from kc_vla.memory.asking.question import MemoryQuestion, Order, QuestionError, QuestionKind
 from kc_vla.memory.asking.surroundings import HomeSurroundings
@@ -80,7 +80,7 @@ def _answer(given: Understood) -> MemoryAnswer:
     return _ANSWERS[question.asked](given, given.ordered(with_action(given)))
 
 
-def _which(given: Understood, found: Meaning) -> MemoryAnswer:
+def _which(given: Understood, found: MeantThings) -> MemoryAnswer:
     if not found.things:
         return given.none(found)
     things = list(found.things)
@@ -93,7 +93,7 @@ def _which(given: Understood, found: Meaning) -> MemoryAnswer:
     return MemoryAnswer(f"{text}.", True, sure_of(found), evidence_of(given.finder, things), notes=found.notes)
 
 
-def _is_there(given: Understood, found: Meaning) -> MemoryAnswer:
+def _is_there(given: Understood, found: MeantThings) -> MemoryAnswer:
     if not found.things:
         return given.none(found)
     things = list(found.things)
@@ -105,7 +105,7 @@ def _is_there(given: Understood, found: Meaning) -> MemoryAnswer:
     return MemoryAnswer(text, True, sure_of(found, 1), evidence, yes=yes, count=len(things), notes=found.notes)
 
 
-def _how_many(given: Understood, found: Meaning) -> MemoryAnswer:
+def _how_many(given: Understood, found: MeantThings) -> MemoryAnswer:
     if not found.things:
         return given.none(found)
     things = list(found.things)
@@ -114,11 +114,11 @@ def _how_many(given: Understood, found: Meaning) -> MemoryAnswer:
     return MemoryAnswer(text, True, sure, evidence_of(given.finder, things), count=len(things), notes=found.notes)
 
 
-def _where(given: Understood, found: Meaning) -> MemoryAnswer:
+def _where(given: Understood, found: MeantThings) -> MemoryAnswer:
     return answer_where(given, found)
 
 
-_ANSWERS: Mapping[QuestionKind, Callable[[Understood, Meaning], MemoryAnswer]] = {
+_ANSWERS: Mapping[QuestionKind, Callable[[Understood, MeantThings], MemoryAnswer]] = {
     QuestionKind.WHERE: _where,
     QuestionKind.WHICH: _which,
     QuestionKind.IS_THERE: _is_there,

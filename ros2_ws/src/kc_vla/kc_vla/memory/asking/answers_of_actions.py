@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
-from kc_vla.memory.asking.meaning import Meaning
+from kc_vla.memory.asking.meaning import MeantThings
 from kc_vla.memory.asking.question import CARRIED, HANDLED, SEEN, STATES, Order, QuestionKind
 from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
@@ -17,7 +17,7 @@ _NOT_DONE, _BY_STATE = 0.6, 0.7
 """Confidence that what is not remembered was not done; that a thing in the state was brought into it."""
 
 
-def with_action(given: Understood) -> Meaning:
+def with_action(given: Understood) -> MeantThings:
     """Return the things that a question is about, those with which something was done, in the order of that.
 
     Raises:
@@ -41,7 +41,7 @@ def with_action(given: Understood) -> Meaning:
     return replace(found, sure=(), maybe=(), unstated=())
 
 
-def _by_state(given: Understood, found: Meaning) -> Meaning:
+def _by_state(given: Understood, found: MeantThings) -> MeantThings:
     """Return what is in a state, where nobody remembers how it came into it."""
     in_state = replace(found.stated({given.question.action}), unstated=())
     certain = found.certainty * _BY_STATE
@@ -49,7 +49,7 @@ def _by_state(given: Understood, found: Meaning) -> Meaning:
     return replace(in_state, certainty=certain, notes=(*found.notes, note)) if in_state.things else in_state
 
 
-def _latest(found: Meaning, when: dict[str, float]) -> Meaning:
+def _latest(found: MeantThings, when: dict[str, float]) -> MeantThings:
     things = sorted(found.things, key=lambda each: -when[each.object_id])[:1]
     return replace(found, sure=tuple(things), maybe=(), certainty=found.trust)
 
@@ -109,7 +109,7 @@ def answer_did(given: Understood) -> MemoryAnswer:
         return MemoryAnswer(
             text, True, sure_of(found), evidence, yes=yes, when_s=when[first.object_id], notes=named.notes
         )
-    in_state = _by_state(given, named) if question.action in STATES else Meaning()
+    in_state = _by_state(given, named) if question.action in STATES else MeantThings()
     if in_state.things:
         text = f"Somebody may have: {called(in_state.things[0])} is {question.action}."
         evidence = evidence_of(given.finder, in_state.things)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
-from kc_vla.memory.asking.meaning import Meaning
+from kc_vla.memory.asking.meaning import MeantThings
 from kc_vla.memory.asking.meant import names_hand, plain_name
 from kc_vla.memory.asking.question import ROBOT, QuestionKind
 from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
@@ -20,7 +20,7 @@ _ON_TOP, _NOTHING = 0.7, 0.75
 _EMPTY_HAND = MemoryAnswer("Nothing: my hand is empty, as far as I know.", True, _NOTHING, (), yes=False, count=0)
 
 
-def answer_where(given: Understood, found: Meaning) -> MemoryAnswer:
+def answer_where(given: Understood, found: MeantThings) -> MemoryAnswer:
     """Return where things are; where they are not known, where they are likely."""
     finder = given.finder
     if given.question.thing == ROBOT:
@@ -60,7 +60,7 @@ def answer_rooms(given: Understood) -> MemoryAnswer:
     return MemoryAnswer(f"I know of {len(rooms)}: {', '.join(rooms)}.", True, 0.95, count=len(rooms))
 
 
-def _likely(given: Understood, found: Meaning) -> MemoryAnswer:
+def _likely(given: Understood, found: MeantThings) -> MemoryAnswer:
     """Return where a thing that is not known may be; it is said to be a guess."""
     finder, name = given.finder, plain_name(given.question.thing) or "such thing"
     types = [each for each in found.named if each in vocabulary()]
@@ -107,7 +107,7 @@ def _told(given: Understood) -> str:
     return "" if place is None else str(place)
 
 
-def _contents(given: Understood, found: Meaning) -> MemoryAnswer:
+def _contents(given: Understood, found: MeantThings) -> MemoryAnswer:
     things = list(found.things)
     yes = None if given.question.asked is not QuestionKind.IS_THERE else not given.question.negated
     begin = "" if yes is None else "Yes. " if yes else "No. "
@@ -119,7 +119,7 @@ def _contents(given: Understood, found: Meaning) -> MemoryAnswer:
     return MemoryAnswer(text, True, sure_of(found), evidence, yes=yes, count=len(things), notes=found.notes)
 
 
-def _empty(given: Understood, holders: Meaning) -> MemoryAnswer:
+def _empty(given: Understood, holders: MeantThings) -> MemoryAnswer:
     """Return that nothing is there, where the robot has looked; otherwise that it does not know."""
     seen = [each for each in holders.things if _looked_into(given, each)]
     if len(seen) < len(holders.things):

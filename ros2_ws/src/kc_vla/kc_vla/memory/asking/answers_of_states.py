@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
-from kc_vla.memory.asking.meaning import Meaning, state_fit
+from kc_vla.memory.asking.meaning import MeantThings, state_fit
 from kc_vla.memory.asking.meant import plain_name
 from kc_vla.memory.asking.question import COLOUR, HANDLED, PUT, SEEN
 from kc_vla.memory.asking.telling import ago, called, evidence_of, listed, place_in_words
@@ -51,7 +51,7 @@ def _shown(thing: KnownThing, given: Understood) -> bool:
     return bool(states) and states <= _SHOWN and not states & thing.states
 
 
-def _told(given: Understood, found: Meaning, holds: bool, of: int) -> MemoryAnswer:
+def _told(given: Understood, found: MeantThings, holds: bool, of: int) -> MemoryAnswer:
     """Return the answer by the things for which it holds, or for all of which it does not."""
     question = given.question
     yes = holds != question.negated
@@ -80,7 +80,7 @@ def _said(given: Understood) -> str:
     return " and ".join(filter(None, states))
 
 
-def _is_placed(given: Understood, named: Meaning) -> MemoryAnswer:
+def _is_placed(given: Understood, named: MeantThings) -> MemoryAnswer:
     question, finder = given.question, given.finder
     assert question.place is not None
     found = finder.placed(named, question.place)

@@ -36,7 +36,7 @@ class Remembered(Protocol):
 
 
 @dataclass(frozen=True)
-class Meaning:
+class MeantThings:
     """What a name means.
 
     Attributes:
@@ -70,7 +70,7 @@ class Meaning:
         """Return how certain it is that these things are meant."""
         return self.certainty if self.sure or not self.maybe else self.certainty * UNKNOWN_WORD
 
-    def only(self, kept: Iterable[KnownThing]) -> Meaning:
+    def only(self, kept: Iterable[KnownThing]) -> MeantThings:
         """Return it with those things alone."""
         ids = {each.object_id for each in kept}
 
@@ -79,7 +79,7 @@ class Meaning:
 
         return replace(self, sure=of(self.sure), maybe=of(self.maybe), unstated=of(self.unstated))
 
-    def stated(self, states: Set[str], not_states: Set[str] = frozenset(), colour: str = "") -> Meaning:
+    def stated(self, states: Set[str], not_states: Set[str] = frozenset(), colour: str = "") -> MeantThings:
         """Return it with what is in the states, and has the color; what may be is set apart."""
 
         def of(some: tuple[KnownThing, ...], wanted: Fit) -> tuple[KnownThing, ...]:

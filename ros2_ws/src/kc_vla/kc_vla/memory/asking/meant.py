@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kc_vla.memory.asking.building import with_place
-from kc_vla.memory.asking.meaning import UNKNOWN_WORD, Meaning, Remembered, UnknownNameError
+from kc_vla.memory.asking.meaning import UNKNOWN_WORD, MeantThings, Remembered, UnknownNameError
 from kc_vla.memory.asking.names import CalledTypes, loosely_called, types_called
 from kc_vla.memory.asking.noun_phrases import is_anything
 from kc_vla.memory.asking.question import IN_HAND, MemoryQuestion, PlacePhrase
@@ -54,7 +54,7 @@ class NameFinder:
         self.around, self._namer = around, memory.namer
         self._types = tuple(dict.fromkeys(each.object_type for each in self.things))
 
-    def meant(self, question: MemoryQuestion) -> Meaning:
+    def meant(self, question: MemoryQuestion) -> MeantThings:
         """Return the things that a question is about, without its place, action and order.
 
         Raises:
@@ -63,19 +63,19 @@ class NameFinder:
         found = self.named(question.thing)
         return found.stated(question.states, question.not_states, question.colour)
 
-    def named(self, name: str) -> Meaning:
+    def named(self, name: str) -> MeantThings:
         """Return the things of that name; all of them for an empty one.
 
         Raises:
             UnknownNameError: a place that it names is unknown.
         """
         if not name:
-            return Meaning(tuple(self.things))
+            return MeantThings(tuple(self.things))
         if (own := self._by_id(name)) is not None:
-            return Meaning((own,), named=(own.object_type,))
+            return MeantThings((own,), named=(own.object_type,))
         head, place = with_place(name)
         if place is not None and is_anything(head):
-            return self.placed(Meaning(tuple(self.things)), place)
+            return self.placed(MeantThings(tuple(self.things)), place)
         if (nameless := _THINGS.match(name)) is not None:
             name = f"something {nameless[1]}"
         reference = read(singular(name))
@@ -90,7 +90,7 @@ class NameFinder:
             return self.placed(self.named(head), place)
         return self._owned(name) or self._of(reference)
 
-    def placed(self, found: Meaning, place: PlacePhrase) -> Meaning:
+    def placed(self, found: MeantThings, place: PlacePhrase) -> MeantThings:
         """Return those of some things that are in a place.
 
         Raises:
@@ -109,7 +109,7 @@ class NameFinder:
             return certain.only([each for each in pool if ids & set(self.chain(each))])
         return certain.only(self._related(pool, Spatial(place.preposition), others.things))
 
-    def holders(self, place: PlacePhrase) -> Meaning:
+    def holders(self, place: PlacePhrase) -> MeantThings:
         """Return the things that a place names.
 
         Raises:
@@ -118,7 +118,7 @@ class NameFinder:
         if place.preposition == "between":
             one, _, other = place.name.partition(" and ")
             parts = [self.named(each) for each in (one, other) if each]
-            found = Meaning(tuple(each for part in parts for each in part.things[:1]), certainty=0.8)
+            found = MeantThings(tuple(each for part in parts for each in part.things[:1]), certainty=0.8)
         else:
             found = self.named(place.name)
         if not found.things:
@@ -156,7 +156,7 @@ class NameFinder:
         plain = name.lower().removeprefix("the ")
         return next((each for each in self.things if each.object_id.lower() == plain), None)
 
-    def _owned(self, name: str) -> Meaning | None:
+    def _owned(self, name: str) -> MeantThings | None:
         """Return the things of a part of the home: "the kitchen's bin", "drawers of the hall", "kitchen sink"."""
         for pattern in (_OWNER, _OF):
             if (owned := pattern.match(name)) is not None and (areas := self.around.called(owned["o"])) is not None:
@@ -169,10 +169,10 @@ class NameFinder:
                     return inside
         return None
 
-    def _in(self, found: Meaning, areas: frozenset[str]) -> Meaning:
+    def _in(self, found: MeantThings, areas: frozenset[str]) -> MeantThings:
         return found.only([each for each in found.all if each.area in areas])
 
-    def _of(self, reference: Reference) -> Meaning:
+    def _of(self, reference: Reference) -> MeantThings:
         called = types_called(reference, self._types, self._namer)
         found = self._fitting(reference, called)
         if not found.things and reference.words and called.named.types:
@@ -182,12 +182,12 @@ class NameFinder:
                 return replace(loose, named=found.named, notes=(note,))
         return found
 
-    def _fitting(self, reference: Reference, called: CalledTypes) -> Meaning:
+    def _fitting(self, reference: Reference, called: CalledTypes) -> MeantThings:
         bare = replace(reference, states=frozenset(), not_states=frozenset(), also=frozenset())
         if reference.done:
             bare = reference
         scored = [(each, fits(bare, called.named, each)) for each in self.things]
-        found = Meaning(
+        found = MeantThings(
             tuple(each for each, fit in scored if fit is Fit.YES),
             tuple(each for each, fit in scored if fit is Fit.MAYBE),
             certainty=called.certainty,
@@ -219,7 +219,7 @@ def singular(name: str) -> str:
     return name
 
 
-def _further(found: Meaning, reference: Reference) -> Meaning:
+def _further(found: MeantThings, reference: Reference) -> MeantThings:
     """Return what "mug 2" and "another mug" mean: the thing of that number, or those beyond the first ones."""
     if reference.text[-1:].isdigit():
         end = f"_{reference.further + 1}"

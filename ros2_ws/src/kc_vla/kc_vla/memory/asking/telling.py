@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kc_vla.memory.asking.answer import MOST_TOLD, Evidence
+from kc_vla.memory.asking.answer import MOST_TOLD, AnswerEvidence
 from kc_vla.memory.asking.meant import NameFinder, is_held
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.memory.things import KnownThing
@@ -34,10 +34,10 @@ def place_in_words(finder: NameFinder, thing: KnownThing) -> str:
     return f"{', '.join(parts)} {inside}".strip()
 
 
-def evidence_of(finder: NameFinder, things: Sequence[KnownThing]) -> tuple[Evidence, ...]:
+def evidence_of(finder: NameFinder, things: Sequence[KnownThing]) -> tuple[AnswerEvidence, ...]:
     """Return things as what an answer rests on, at most `MOST_TOLD`."""
     return tuple(
-        Evidence(
+        AnswerEvidence(
             each.object_id,
             each.object_type,
             place_in_words(finder, each),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
-from kc_vla.memory.asking.meaning import Meaning
+from kc_vla.memory.asking.meaning import MeantThings
 from kc_vla.memory.asking.meant import NameFinder, plain_name
 from kc_vla.memory.asking.question import MemoryQuestion, Order
 from kc_vla.memory.asking.telling import evidence_of, listed
@@ -14,7 +14,7 @@ from kc_vla.memory.references.spatial import Spatial, related
 from kc_vla.memory.things import KnownThing
 
 
-def sure_of(found: Meaning, most: int = 3) -> float:
+def sure_of(found: MeantThings, most: int = 3) -> float:
     """Return the confidence that what is said of some things, the first ones above all, is right, 0..1."""
     return found.trust * min((each.confidence for each in found.things[:most]), default=0.0)
 
@@ -39,7 +39,7 @@ class Understood:
         question = self.question
         return bool(question.thing or question.states or question.not_states or question.colour)
 
-    def meant(self) -> Meaning:
+    def meant(self) -> MeantThings:
         """Return the things that it is about.
 
         Raises:
@@ -52,7 +52,7 @@ class Understood:
             return found
         return self.finder.placed(found, place)
 
-    def ordered(self, found: Meaning) -> Meaning:
+    def ordered(self, found: MeantThings) -> MeantThings:
         """Return things in the order in which an answer names them; only one where the nearest is asked for.
 
         Raises:
@@ -75,7 +75,7 @@ class Understood:
         first = related(found.things, relation, others, view)[:1]
         return replace(found, sure=tuple(first), maybe=(), certainty=found.trust * 0.95)
 
-    def none(self, found: Meaning) -> MemoryAnswer:
+    def none(self, found: MeantThings) -> MemoryAnswer:
         """Return the honest answer where nothing is known that fits."""
         question = self.question
         if question.action and not question.thing:
@@ -99,7 +99,7 @@ class Understood:
         return self.finder.meant(self.question).things
 
 
-def _sorted(found: Meaning) -> Meaning:
+def _sorted(found: MeantThings) -> MeantThings:
     def newest(some: tuple[KnownThing, ...]) -> tuple[KnownThing, ...]:
         return tuple(sorted(some, key=lambda each: (-each.handled, -each.confidence, -each.seen_s, each.object_id)))
 
