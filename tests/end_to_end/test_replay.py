@@ -50,11 +50,15 @@ def copy_changed(bag: Path, copy: Path, change: Callable[[KeyframeEvent], Keyfra
 
 
 def test_the_live_graph_finds_the_keyframes_again(good_run: FinishedRun, tmp_path: Path) -> None:
-    """At half the rate: it is told, and tested elsewhere, when a busy machine cannot keep up."""
-    code, text = replay(tmp_path, bag=good_run.bag, selector="oracle", rate=0.5)
-    assert code == 0, text
-    assert "Traceback" not in text
-    found = report(tmp_path)
+    """At half the rate, or slower where the report says that a busy machine did not keep up with that."""
+    for rate in (0.5, 0.2):
+        output = tmp_path / str(rate)
+        code, text = replay(output, bag=good_run.bag, selector="oracle", rate=rate)
+        assert code == 0, text
+        assert "Traceback" not in text
+        found = report(output)
+        if not found["frames"]["dropped"]:
+            break
     assert found["frames"]["dropped"] == []
     recorded = committed_frames(good_run.episode)
     assert [(pair["bag"], pair["live"]) for pair in found["keyframes"]] == [(frame, frame) for frame in recorded]
@@ -67,7 +71,7 @@ def test_the_live_graph_finds_the_keyframes_again(good_run: FinishedRun, tmp_pat
     measured = {row["node"] for row in found["latency_ms"] if row["live"] is not None}
     assert measured == {"keyframe_selector", "keyframe_buffer", "policy_server"}
     assert f"Keyframes: {len(recorded)} of {len(recorded)} as in the bag." in text
-    (folder,) = tmp_path.glob("*-replay")
+    (folder,) = output.glob("*-replay")
     assert "Keyframes: " in (folder / "replay.md").read_text()
     assert cv2.imread(str(folder / "replay.png")) is not None
 

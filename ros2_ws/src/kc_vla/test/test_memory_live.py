@@ -173,8 +173,8 @@ def test_a_map_goes_to_a_file_and_back(tmp_path: Path) -> None:
     with pytest.raises(StackError, match="map 'home' is there already"):
         scene.load("", "home.json")
     assert scene.load("new") == ("new", 0, 0)
-    assert scene.find("", Query()) == []
-    assert len(scene.find("flat", Query())) == 2
+    assert scene.find("", Query()).found == ()
+    assert len(scene.find("flat", Query()).found) == 2
     scene.close()
 
 
@@ -211,7 +211,7 @@ def test_what_can_be_no_store_is_told(path: str, told: str) -> None:
 
 def test_a_map_that_there_is_not_is_told(tmp_path: Path) -> None:
     scene = LiveScene(tmp_path / "m.db", "home")
-    assert scene.find("home", Query("mug")) == []  # the one that it is in, with nothing in it yet
+    assert scene.find("home", Query("mug")).found == ()  # the one that it is in, with nothing in it yet
     mug = {"object_type": "mug", "position": (0.0, 0.0, 0.0)}
     scene.load("flat")  # begins it
     scene.upsert("flat", "", mug)
@@ -228,7 +228,7 @@ def test_a_map_that_there_is_not_is_told(tmp_path: Path) -> None:
     ):
         with pytest.raises(GraphError, match="there is no map 'mars': there are 'flat'"):
             ask()
-    assert len(scene.find("flat", Query("mug"))) == 1
+    assert len(scene.find("flat", Query("mug")).found) == 1
     scene.close()
 
 
@@ -255,5 +255,5 @@ def test_one_that_is_started_again_is_in_the_map_that_it_is_started_with(tmp_pat
     scene.close()
     again = LiveScene(tmp_path / "m.db", "home")
     assert again.map_id == "home"
-    assert len(again.find("flat", Query("cup"))) == 1
+    assert len(again.find("flat", Query("cup")).found) == 1
     again.close()
