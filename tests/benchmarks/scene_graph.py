@@ -20,9 +20,10 @@ from kc_vla.memory.long_term.exchange import form_of
 from kc_vla.memory.long_term.fields import to_fields
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject
-from kc_vla.memory.long_term.query import FoundObject, Query, find, way
+from kc_vla.memory.long_term.query import FoundObject, Query, find
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.long_term.views import BoxView
+from kc_vla.memory.long_term.ways import way
 from kc_vla.memory.long_term.words import Words
 from kc_vla.memory.searching.graph_search import GraphSearch
 
