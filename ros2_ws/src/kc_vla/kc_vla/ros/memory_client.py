@@ -23,6 +23,7 @@ from kc_vla.ros.scene_nodes import area_message, change_from
 from kc_vla.ros.service_caller import ServiceCaller, ServiceError
 from kc_vla.ros.skills import seen_message
 from kc_vla.ros.units import answer_from, recall_request, unit_from, unit_message
+from kc_vla_msgs.msg import MemoryChange
 from kc_vla_msgs.srv import (
     AttendUnits,
     DescribeScene,
@@ -75,6 +76,8 @@ class ServedUnits:
         self._forget = node.call(ForgetUnits, topics.FORGET_UNITS)
         self._since = node.call(UnitsSince, topics.UNITS_SINCE)
         self._copy, self._units = _Copy(), dict[str, Unit]()
+        self._came: set[str] = set()
+        """Ids of the units that came since the copy was brought up to date."""
 
     def units(self) -> Iterable[Unit]:
         """Return all units."""
@@ -87,8 +90,10 @@ class ServedUnits:
     def put(self, units: Sequence[Unit], used: bool = False, whole: bool = False) -> object:
         """Take in units; see `ShortTermMemory.observe`."""
         messages = [unit_message(Standing(each, "", 0)) for each in units]
-        self._copy.outdate()
-        return self._caller.ask(self._observe, ObserveUnits.Request(units=messages, used=used, whole=whole))
+        response = self._caller.ask(self._observe, ObserveUnits.Request(units=messages, used=used, whole=whole))
+        for change in response.changes:
+            self._apply(change)
+        return response
 
     def answer(
         self, text: str, most: int, filters: Filters = EVERYTHING, most_tokens: int | None = None
@@ -98,11 +103,13 @@ class ServedUnits:
 
     def tell(self, object_id: str, outcome: int, now_ns: int) -> object:
         """Note how a recall turned out, and when that was found, ns."""
-        self._copy.outdate()
         request = TellRecall.Request(object_id=object_id, outcome=outcome, stamp=time_message(now_ns))
         try:
-            return self._caller.ask(self._tell, request)
+            response = self._caller.ask(self._tell, request)
+            self._apply(response.change)
+            return response
         except ServiceError:
+            self._copy.outdate()
             if self.unit(object_id) is None:  # its node was started anew, or had done it and could not say so
                 return None
             raise
@@ -122,11 +129,24 @@ class ServedUnits:
         changes = self._caller.ask(self._since, UnitsSince.Request(revision=self._copy.revision))
         if changes.whole:
             self._units.clear()
-        for name in changes.removed:
+        for name in (*changes.removed, *self._came):  # what came since then comes in the order of the memory
             self._units.pop(name, None)
+        self._came.clear()
         self._units.update((each.object_id, unit_from(each)) for each in changes.units)
         self._copy.is_at(changes.revision)
         return self._units
+
+    def _apply(self, change: MemoryChange) -> None:
+        """Change the copy as the memory was changed by what was just put in."""
+        name = change.unit.object_id
+        if change.type in (MemoryChange.EVICTED, MemoryChange.REMOVED):
+            self._units.pop(name, None)
+            self._came.discard(name)
+        elif change.type in (MemoryChange.ADDED, MemoryChange.MERGED):
+            if change.type == MemoryChange.ADDED:
+                self._units.pop(name, None)
+                self._came.add(name)
+            self._units[name] = unit_from(change.unit)
 
 
 class ServedScene:
