@@ -14,7 +14,7 @@ declare -A SYSTEM_NEEDS=(
 ROS_NEEDS=(action_msgs ament_cmake ament_index_python builtin_interfaces diagnostic_msgs domain_coordinator
   geometry_msgs launch launch_ros nav_msgs rcl_interfaces rclpy rmw_fastrtps_cpp ros2bag ros2launch ros2param ros2run
   ros2service ros2topic rosgraph_msgs rosidl_default_generators rosidl_default_runtime sensor_msgs std_msgs
-  std_srvs tf2_msgs trajectory_msgs visualization_msgs)
+  std_srvs tf2_msgs trajectory_msgs vision_msgs visualization_msgs)
 
 has_library() { # has_library NAME : by the loader's own search
   # not grep -q: it ends early, ldconfig then dies of the broken pipe, and pipefail takes that for a "no"

@@ -79,9 +79,10 @@ def test_a_copy_of_the_units_by_messages_is_what_the_memory_holds(steps: list[tu
         elif what == "sync":
             response = UnitsSince.Response()
             since_response(response, live.since(revision))
-            copy = {} if response.whole else {k: v for k, v in copy.items() if k not in response.removed}
-            copy |= {each.object_id: unit_from(each) for each in response.units}
-            revision = response.revision
+            changes = response.changes
+            copy = {} if changes.whole else {k: v for k, v in copy.items() if k not in changes.removed}
+            copy |= {each.object_id: unit_from(each) for each in changes.units}
+            revision = changes.revision
             assert list(copy.values()) == list(live.units())
 
 
@@ -90,7 +91,7 @@ def test_what_a_unit_says_of_its_use_is_not_believed() -> None:
     live.put([Unit("Mug", "mug-1", Position(0.0, 0.0, 0.0), 1.0)], used=True)
     response = UnitsSince.Response()
     since_response(response, live.since(0))
-    (message,) = response.units
+    (message,) = response.changes.units
     message.object_id, message.used = "mug-2", 99.0
     live.put(units_from([message], "map", 2 * 10**9))
     told = live.unit("mug-2")
@@ -135,8 +136,8 @@ def test_a_copy_of_a_map_by_messages_is_the_map(tmp_path: Path) -> None:
         if now_s % 3 == 0:
             response = SceneSince.Response()
             changes_response(response, live.since("home", revision))
-            assert response.whole == (revision == 0)
-            copy.apply(change_from(copy, response))
-            revision = response.revision
+            assert response.changes.whole == (revision == 0)
+            copy.apply(change_from(copy, response.changes))
+            revision = response.changes.revision
             assert without_what_is_not_told(copy) == without_what_is_not_told(live.graph("home"))
     live.close()

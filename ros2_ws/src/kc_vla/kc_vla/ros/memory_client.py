@@ -126,7 +126,7 @@ class ServedUnits:
     def _held(self) -> Mapping[str, Unit]:
         if self._copy.is_fresh():
             return self._units
-        changes = self._caller.ask(self._since, UnitsSince.Request(revision=self._copy.revision))
+        changes = self._caller.ask(self._since, UnitsSince.Request(revision=self._copy.revision)).changes
         if changes.whole:
             self._units.clear()
         for name in (*changes.removed, *self._came):  # what came since then comes in the order of the memory
@@ -171,7 +171,7 @@ class ServedScene:
         """Return a copy of the map, to be looked at."""
         if not self._copy.is_fresh():
             request = SceneSince.Request(map_id=self._map_id, revision=self._copy.revision)
-            changes = self._caller.ask(self._since, request)
+            changes = self._caller.ask(self._since, request).changes
             if changes.whole:
                 self._graph = SceneGraph(self._map_id)
             self._graph.apply(change_from(self._graph, changes))

@@ -10,6 +10,7 @@ from kc_vla.memory.long_term.nodes import Area, Connection, Floor, Node, SceneOb
 from kc_vla.memory.scene_log import SceneChanges
 from kc_vla.ros.convert import attributes_message, point_message, time_message
 from kc_vla_msgs.msg import SceneArea, SceneConnection, SceneFloor
+from kc_vla_msgs.msg import SceneChanges as SceneChangesMessage
 from kc_vla_msgs.msg import SceneObject as SceneObjectMessage
 from kc_vla_msgs.srv import SceneSince
 
@@ -117,30 +118,35 @@ def object_from(message: SceneObjectMessage) -> SceneObject:
     )
 
 
-def changes_response(response: SceneSince.Response, found: SceneChanges) -> None:
-    """Put what changed in a map into a response; what a person says is not there has left."""
-    response.revision, response.whole = found.revision, found.whole
-    response.removed = list(found.removed)
+def changes_message(found: SceneChanges) -> SceneChangesMessage:
+    """Return the message of what changed in a map; what a person says is not there has left."""
+    message = SceneChangesMessage(revision=found.revision, whole=found.whole, removed=list(found.removed))
     for node in found.nodes:
         match node:
             case Floor():
-                response.floors.append(floor_message(node))
+                message.floors.append(floor_message(node))
             case Area():
-                response.areas.append(area_message(node))
+                message.areas.append(area_message(node))
             case _ if node.forgotten:
-                response.removed.append(node.id)
+                message.removed.append(node.id)
             case Connection():
-                response.connections.append(connection_message(node))
+                message.connections.append(connection_message(node))
             case SceneObject():
-                response.objects.append(object_message(node))
+                message.objects.append(object_message(node))
+    return message
 
 
-def change_from(graph: SceneGraph, response: SceneSince.Response) -> GraphChange:
+def changes_response(response: SceneSince.Response, found: SceneChanges) -> None:
+    """Put what changed in a map into a response."""
+    response.changes = changes_message(found)
+
+
+def change_from(graph: SceneGraph, message: SceneChangesMessage) -> GraphChange:
     """Return what brings a copy of a map up to date."""
     put: tuple[Node, ...] = (
-        *map(floor_from, response.floors),
-        *map(area_from, response.areas),
-        *map(connection_from, response.connections),
-        *map(object_from, response.objects),
+        *map(floor_from, message.floors),
+        *map(area_from, message.areas),
+        *map(connection_from, message.connections),
+        *map(object_from, message.objects),
     )
-    return GraphChange(put, tuple(name for name in response.removed if name in graph))
+    return GraphChange(put, tuple(name for name in message.removed if name in graph))

@@ -12,7 +12,7 @@ from kc_vla.memory.recall.answer import Filters, RecallAnswer, RecalledUnit
 from kc_vla.memory.short_term.memory import UnitEvent
 from kc_vla.memory.short_term.unit import MOST_LETTERS, ObjectState, Position, Unit, UnitError, plain, state_of
 from kc_vla.ros.convert import BadMessageError, attributes_message, check_stamp, point_message, time_message
-from kc_vla_msgs.msg import MemoryChange, MemoryUnit, MemoryUnits
+from kc_vla_msgs.msg import MemoryChange, MemoryUnit, MemoryUnits, UnitsChanges
 from kc_vla_msgs.srv import RecallUnits, UnitsSince
 
 _HAPPENED = {
@@ -186,5 +186,9 @@ def answer_from(text: str, response: RecallUnits.Response) -> RecallAnswer:
 
 def since_response(response: UnitsSince.Response, found: UnitChanges) -> None:
     """Put what changed in a memory into a response."""
-    response.revision, response.whole, response.removed = found.revision, found.whole, list(found.removed)
-    response.units = [unit_message(each) for each in found.units]
+    response.changes = UnitsChanges(
+        revision=found.revision,
+        whole=found.whole,
+        units=[unit_message(each) for each in found.units],
+        removed=list(found.removed),
+    )

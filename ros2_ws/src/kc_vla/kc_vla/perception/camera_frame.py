@@ -1,0 +1,55 @@
+"""One image of a camera, with all that is known of the camera that took it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.errors import StackError
+from kc_vla.core.mounted_camera import Pose
+
+
+class CameraFrameError(StackError, ValueError):
+    """An image cannot be looked for objects in; the text says in one line why, and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class CameraFrame:
+    """An image, its camera's lens and pose, and its depth where there is one.
+
+    Attributes:
+        camera: name of the view, e.g. "third_person".
+        stamp_ns: when the image was taken.
+        image: (H, W, 3) uint8, RGB.
+        matrix: intrinsic matrix (3, 3), px.
+        pose: of the optical frame (x right, y down, z forwards) in the frame that objects are located in, (4, 4), m.
+        depth_m: depth along the optical axis of each pixel (H, W) float32, m; 0 or NaN where it is not known; None
+            without a depth image.
+        distortion_model: of the lens, as `camera_info` names it.
+        distortion: its coefficients; empty for none.
+    """
+
+    camera: str
+    stamp_ns: int
+    image: NDArray[np.uint8]
+    matrix: NDArray[np.float64]
+    pose: Pose
+    depth_m: NDArray[np.float32] | None = None
+    distortion_model: str = "plumb_bob"
+    distortion: Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        if self.image.ndim != 3 or self.image.shape[2] != 3 or self.image.dtype != np.uint8 or not self.image.size:
+            raise CameraFrameError(f"an image of {self.image.dtype} {self.image.shape}: give RGB of uint8 (H, W, 3)")
+        if self.matrix.shape != (3, 3) or not np.isfinite(self.matrix).all() or min(self.matrix[[0, 1], [0, 1]]) <= 0.0:
+            raise CameraFrameError("an intrinsic matrix that is none: check the camera's camera_info")
+        if self.pose.shape != (4, 4) or not np.isfinite(self.pose).all():
+            raise CameraFrameError("a camera's pose that is not finite: check /tf or the hand-eye file")
+        if self.depth_m is not None and self.depth_m.shape != self.image.shape[:2]:
+            raise CameraFrameError(
+                f"a depth image of {self.depth_m.shape[::-1]} px for an image of {self.image.shape[1::-1]} px: "
+                "let the camera align depth to color"
+            )

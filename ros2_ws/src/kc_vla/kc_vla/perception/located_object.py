@@ -1,0 +1,37 @@
+"""An object that was seen and whose place is known, before and after tracking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kc_vla.memory.images.crop import PixelBox
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class LocatedObject:
+    """One object that a camera sees.
+
+    Attributes:
+        object_type: class, e.g. "mug".
+        position: of its middle, m, in the frame that objects are located in.
+        size: extent along the axes of that frame, m; zeros where it is not known.
+        confidence: 0..1; less where the place is estimated without depth.
+        sigma_m: standard deviation of the position, m.
+        box: of what can be seen of it, px.
+        state: e.g. "opened"; empty if it is not known.
+        attributes: what else is known, e.g. its color; "position" says how a place was found without depth.
+        object_id: which object it is; empty before tracking unless the detector knows it again.
+    """
+
+    object_type: str
+    position: Vector
+    size: Vector
+    confidence: float
+    sigma_m: float
+    box: PixelBox
+    state: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    object_id: str = ""
