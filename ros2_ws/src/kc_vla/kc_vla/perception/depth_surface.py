@@ -1,0 +1,103 @@
+"""How deep the surface of an object is in a depth image, and whether the image can be believed at all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.perception.camera_frame import CameraFrame
+
+Numbers = NDArray[np.float64]
+CENTRAL = 0.5
+"""Share of a box's sides, around the object's middle, in which its surface is looked for first."""
+_FARTHEST_M = 50.0
+"""No camera of a robot measures further: larger numbers are millimeters."""
+_NEAREST_M = 0.01
+_OTHER_UNIT = 100.0
+"""So many times off the table a median is in another unit: it would be 1000 times."""
+_GAP_M, _GAP_SHARE = 0.015, 0.02
+"""Two surfaces are further apart than that, or than this share of their depth."""
+_SURFACE_SHARE, _LEAST_PIXELS = 0.15, 3
+"""Of the known pixels of a patch, what a surface has at least; less are stray."""
+_GRID = 24
+
+
+def valid_depth(frame: CameraFrame, support_m: float | None) -> tuple[NDArray[np.float32] | None, str]:
+    """Return the depth image with NaN where it is not known, or None and one line that says why it is refused.
+
+    Args:
+        frame: with or without depth.
+        support_m: height of the surface that things stand on, m; None: not known.
+    """
+    if frame.depth_m is None:
+        return None, ""
+    depth = np.where(np.isfinite(frame.depth_m) & (frame.depth_m > 0.0), frame.depth_m, np.float32(np.nan))
+    known = depth[np.isfinite(depth)]
+    name = f"the depth image of '{frame.camera}'"
+    if not known.size:
+        return None, f"{name} is empty: check that the camera measures depth and aligns it to color"
+    median_m = float(np.median(known[:: max(1, known.size // 4096)]))
+    wanted_m = _depth_of_support(frame, support_m)
+    off = 1.0 if wanted_m is None else median_m / wanted_m
+    if median_m > _FARTHEST_M or off > _OTHER_UNIT:
+        return None, f"{name} has a median of {median_m:.4g} m: it seems to be in millimeters; give 16UC1 mm or 32FC1 m"
+    if median_m < _NEAREST_M or off < 1.0 / _OTHER_UNIT:
+        return None, f"{name} has a median of {median_m:.4g} m: its unit is wrong; give 16UC1 mm or 32FC1 m"
+    return depth, ""
+
+
+def surface_depth(depth: NDArray[np.float32], box: PixelBox, center: tuple[float, float]) -> float | None:
+    """Return the depth of the nearest surface that fills a part of a box around a pixel, m; None where none is known.
+
+    What is seen beside an object, or through a mug's handle, is a surface of its own and lies deeper.
+
+    Args:
+        depth: of each pixel (H, W), m; NaN where it is not known.
+        box: of the object, px.
+        center: pixel of its middle.
+    """
+    for share in (0.2, CENTRAL, 1.0):
+        patch = patch_around(depth, box, center, share)
+        known = np.sort(patch[np.isfinite(patch)].astype(float))
+        if len(known) >= max(_LEAST_PIXELS, 0.1 * patch.size):
+            return nearest_surface(known)
+    return None
+
+
+def patch_around(
+    depth: NDArray[np.float32], box: PixelBox, center: tuple[float, float], share: float
+) -> NDArray[np.float32]:
+    """Return the part of a depth image around a pixel that has that share of a box's sides, cut to box and image."""
+    height, width = depth.shape
+    across, down = share * (box.right - box.left) / 2, share * (box.bottom - box.top) / 2
+    left = int(np.floor(max(center[0] - across, box.left, 0.0)))
+    right = int(np.ceil(min(center[0] + across, box.right, float(width))))
+    top = int(np.floor(max(center[1] - down, box.top, 0.0)))
+    bottom = int(np.ceil(min(center[1] + down, box.bottom, float(height))))
+    return depth[top:bottom, left:right]
+
+
+def nearest_surface(known: Numbers) -> float:
+    """Return the median of the nearest surface of sorted depths, m, that is no stray pixel."""
+    gaps = np.flatnonzero(np.diff(known) > np.maximum(_GAP_M, _GAP_SHARE * known[:-1])) + 1
+    least = max(_LEAST_PIXELS, _SURFACE_SHARE * len(known))
+    surfaces = np.split(known, gaps)
+    for surface in surfaces:
+        if len(surface) >= least:
+            return float(np.median(surface))
+    return float(np.median(max(surfaces, key=len)))
+
+
+def _depth_of_support(frame: CameraFrame, support_m: float | None) -> float | None:
+    """Return the median depth of the support surface in the image, m; None where it is not in it."""
+    if support_m is None:
+        return None
+    height, width = frame.image.shape[:2]
+    columns, rows = np.meshgrid(np.linspace(0, width - 1, _GRID), np.linspace(0, height - 1, _GRID))
+    flat = (np.column_stack([columns.ravel(), rows.ravel()]) - frame.matrix[:2, 2]) / frame.matrix[[0, 1], [0, 1]]
+    down = np.column_stack([flat, np.ones(len(flat))]) @ frame.pose[2, :3]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deep = (support_m - frame.pose[2, 3]) / down
+    ahead = deep[(deep > 0.0) & (deep < _FARTHEST_M)]
+    return float(np.median(ahead)) if len(ahead) > len(deep) / 4 else None
