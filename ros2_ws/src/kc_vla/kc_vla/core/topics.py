@@ -7,6 +7,7 @@ LEADER_STATES = "leader_joint_states"  # not .../joint_states: by that ending a 
 JOY = "joy"
 TOOL_POSE = "tool_pose"
 DETECTIONS = "detections"
+DETECTIONS_TRUTH = "detections/truth"  # what a simulator knows of its objects
 
 TF, TF_STATIC = "/tf", "/tf_static"
 ROBOT_DESCRIPTION = "robot_description"
