@@ -20,11 +20,11 @@ _BACK_NS = 1_000_000_000
 _LONGEST_CHAIN = 100
 
 
-class FrameError(StackError, ValueError):
+class UnknownFrameError(StackError, ValueError):
     """It is not known where a frame is; the text names the frame that is missing, and says what to do."""
 
 
-class NotYetError(FrameError):
+class LateTransformError(UnknownFrameError):
     """It is not known yet where a frame is at that moment, and may soon be."""
 
 
@@ -89,13 +89,13 @@ class FrameTree:
             stamp_ns: the moment, ns.
 
         Raises:
-            NotYetError: The newest transform of a frame between the two is older.
-            FrameError: A frame is not known, the two hang on different roots, or the moment is too long ago.
+            LateTransformError: The newest transform of a frame between the two is older.
+            UnknownFrameError: A frame is not known, the two hang on different roots, or the moment is too long ago.
         """
         below, above = self._chain(source), self._chain(target)
         common = next((each for each in below if each in above), None)
         if common is None:
-            raise FrameError(self._apart(target, source, below[-1], above[-1]))
+            raise UnknownFrameError(self._apart(target, source, below[-1], above[-1]))
         up, stands_up = self._pose(below[: below.index(common)], stamp_ns)
         down, stands_down = self._pose(above[: above.index(common)], stamp_ns)
         return Lookup(np.asarray(np.linalg.inv(down) @ up), stands_up and stands_down)
@@ -109,7 +109,7 @@ class FrameTree:
         chain = [frame]
         while (known := self._frames.get(chain[-1])) is not None:
             if known.parent in chain or len(chain) == _LONGEST_CHAIN:
-                raise FrameError(f"the transforms above '{frame}' go in a circle: look at who publishes on /tf")
+                raise UnknownFrameError(f"the transforms above '{frame}' go in a circle: look at who publishes on /tf")
             chain.append(known.parent)
         return chain
 
@@ -138,12 +138,16 @@ def _at(name: str, frame: _Frame, stamp_ns: int) -> Pose:
     after = bisect_left(moments, (stamp_ns, 0))
     if after == len(moments):
         late_s = (stamp_ns - moments[-1][0]) / 1e9
-        raise NotYetError(f"the newest transform of '{name}' is {late_s:.2f} s older than the image: is /tf published?")
+        raise LateTransformError(
+            f"the newest transform of '{name}' is {late_s:.2f} s older than the image: is /tf published?"
+        )
     (end_ns, _, end) = moments[after]
     if end_ns == stamp_ns:
         return end
     if after == 0:
-        raise FrameError(f"no transform of '{name}' is as old as the image, {(end_ns - stamp_ns) / 1e9:.2f} s more")
+        raise UnknownFrameError(
+            f"no transform of '{name}' is as old as the image, {(end_ns - stamp_ns) / 1e9:.2f} s more"
+        )
     (begin_ns, _, begin) = moments[after - 1]
     return _between(begin, end, (stamp_ns - begin_ns) / (end_ns - begin_ns))
 

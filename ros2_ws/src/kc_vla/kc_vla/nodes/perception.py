@@ -1,4 +1,4 @@
-"""Node `perception`: camera images in, objects with an id, a place and a picture out, for the memories."""
+"""Node `perception`: camera images in, objects with an id, a place and a crop out, for the memories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.core.untrusted import one_line
 from kc_vla.inference.worker import AtOnce, JobOutcome, Runner
-from kc_vla.perception.camera_stream import RawFrame
 from kc_vla.perception.detectors import DETECTORS, ObjectDetector, SkippedImageError, open_detector, open_listener
 from kc_vla.perception.fresh_crops import FreshCrops
 from kc_vla.perception.localization import Localizer
@@ -19,6 +18,7 @@ from kc_vla.perception.perceiver import Perceiver
 from kc_vla.perception.reported_objects import ReportedObjects
 from kc_vla.perception.supervision import SupervisedDetector
 from kc_vla.perception.tracking import Tracker
+from kc_vla.perception.view_stream import RawFrame
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
 from kc_vla.ros.perception_inputs import PerceptionInputs

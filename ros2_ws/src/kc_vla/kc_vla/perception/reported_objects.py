@@ -11,7 +11,7 @@ from kc_vla.perception.image_detection import ImageDetection
 
 
 class ReportedObjects:
-    """See `kc_vla.perception.detectors.ObjectDetector`: it returns what the last report says."""
+    """An `ObjectDetector` that returns what the last report says."""
 
     def __init__(self) -> None:
         self._report: DetectorReport | None = None
@@ -22,7 +22,7 @@ class ReportedObjects:
         self._report, self._where = report, where
 
     def detect(self, frame: CameraFrame) -> Sequence[ImageDetection]:
-        """See `ObjectDetector`."""
+        """Return the objects of the last report."""
         return () if self._report is None else self._report.in_image(frame, self._where)
 
     def close(self) -> None:

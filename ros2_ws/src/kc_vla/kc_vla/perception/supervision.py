@@ -16,7 +16,7 @@ _MOST_LETTERS = 200
 
 
 class SupervisedDetector:
-    """See `kc_vla.perception.detectors.ObjectDetector`: whatever its detector raises, it raises a `DetectorError`.
+    """An `ObjectDetector` that raises a `DetectorError` whatever its own detector raises.
 
     Attributes:
         failures: how often the detector failed and had to be opened anew.
@@ -45,7 +45,7 @@ class SupervisedDetector:
         self.failures = 0
 
     def detect(self, frame: CameraFrame) -> Sequence[ImageDetection]:
-        """See `ObjectDetector`.
+        """Return what the detector finds.
 
         Raises:
             SkippedImageError: the detector failed lately and is not open.

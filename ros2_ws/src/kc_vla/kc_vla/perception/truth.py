@@ -7,7 +7,7 @@ from typing import Any
 
 
 class SimulatorTruth:
-    """See `kc_vla.perception.detectors.ListeningDetector`: its messages are published as they are."""
+    """A `ListeningDetector` whose messages are published as they are."""
 
     camera = ""
     tolerance_s = 0.0

@@ -37,7 +37,7 @@ _Scored = tuple[float, str, Any, Any]
 
 
 class VisionMsgsDetector:
-    """See `kc_vla.perception.detectors.ListeningDetector`."""
+    """A `ListeningDetector` for vision_msgs."""
 
     def __init__(self, options: VisionMsgsOptions) -> None:
         """Read the names of classes.
@@ -55,7 +55,11 @@ class VisionMsgsDetector:
             raise DetectorError("the options 'boxes', 'poses' and 'labels' name a topic twice: a topic has one type")
 
     def hear(self, topic: str, message: Any) -> DetectorReport | None:
-        """See `ListeningDetector`."""
+        """Return what a message reports; None for names of classes.
+
+        Raises:
+            DetectorError: it has no stamp.
+        """
         kind = self.topics[topic]
         if kind == LABELS:
             self._names.learn({each.class_id: each.class_name for each in message.class_map})

@@ -61,7 +61,7 @@ The form is {{"objects": [{{"label": "mug", "state": "", "box": [120, 340, 260, 
 
 
 class VlmDetector:
-    """See `kc_vla.perception.detectors.ObjectDetector`."""
+    """An `ObjectDetector` that asks a server."""
 
     def __init__(self, options: VlmOptions, clock: Callable[[], float] = time.monotonic) -> None:
         """Make a client; nothing is sent yet.
@@ -86,7 +86,7 @@ class VlmDetector:
         self._asked: deque[float] = deque()
 
     def detect(self, frame: CameraFrame) -> list[ImageDetection]:
-        """See `ObjectDetector`.
+        """Return the objects of an image.
 
         Raises:
             SkippedImageError: the budget of the minute is spent.

@@ -16,7 +16,7 @@ from kc_vla.core import topics
 from kc_vla.core.frame_tree import FrameTree
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.core.urdf import Placed
-from kc_vla.perception.camera_stream import CameraStream
+from kc_vla.perception.view_stream import ViewStream
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.camera_info import calibration_in
@@ -55,7 +55,7 @@ class PerceptionInputs:
         placed = [Placed(_FLANGE if each.in_hand else base, each.frame, each.pose) for each in values.cameras()]
         self.frames = FrameTree(placed)
         settings = values.streams()
-        self.streams = {view: CameraStream(view, self.frames, settings) for view in self._robot.views}
+        self.streams = {view: ViewStream(view, self.frames, settings) for view in self._robot.views}
         node.subscribe(TFMessage, topics.TF_STATIC, self._on_fixed, qos.EVENT_LOG)
         node.subscribe(TFMessage, topics.TF, self._on_moving, qos.WATCHED)
         if any(each.parent == _FLANGE for each in placed):
@@ -70,7 +70,7 @@ class PerceptionInputs:
                 return view
         return ""
 
-    def _listen(self, stream: CameraStream, decimator: Decimator) -> None:
+    def _listen(self, stream: ViewStream, decimator: Decimator) -> None:
         node, view = self._node, stream.view
         image, info, depth = topics.image_topic(view), topics.camera_info_topic(view), topics.depth_topic(view)
 

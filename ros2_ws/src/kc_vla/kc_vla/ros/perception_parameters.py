@@ -13,9 +13,9 @@ from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core.errors import StackError
 from kc_vla.core.mounted_camera import MountedCamera
 from kc_vla.core.options import options_in
-from kc_vla.perception.camera_stream import StreamSettings
 from kc_vla.perception.detectors import DETECTORS
 from kc_vla.perception.localization import LocalizerSettings
+from kc_vla.perception.view_stream import StreamSettings
 from kc_vla.ros.base import StartError
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.robot import RobotParameters

@@ -11,11 +11,11 @@ from typing import Any
 
 from kc_vla.cameras.decimation import Decimator
 from kc_vla.core.errors import StackError
-from kc_vla.core.frame_tree import NotYetError
+from kc_vla.core.frame_tree import LateTransformError
 from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.untrusted import one_line
-from kc_vla.perception.camera_stream import RawFrame
 from kc_vla.perception.detectors import DetectorError, DetectorReport, ListeningDetector
+from kc_vla.perception.view_stream import RawFrame
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.message_types import UnknownTypeError, message_class
@@ -94,7 +94,7 @@ class ReportQueue:
         return None
 
     def silent(self) -> str:
-        """Return that nobody publishes on any topic of the detector, in one line; empty where somebody does."""
+        """Return that nobody publishes on any topic of the detector, in one line; empty where a node does."""
         if any(self._node.count_publishers(each) for each in self._detector.topics):
             return ""
         return f"nobody publishes on {' or '.join(self._detector.topics)}: start the detector, or name its topics"
@@ -156,7 +156,7 @@ class ReportQueue:
         frame_id = each.report.frame_id or stream.optical_frame
         try:
             where = self._inputs.frames.lookup(self._values.target_frame(), frame_id, each.report.stamp_ns)
-        except NotYetError:
+        except LateTransformError:
             if is_late:
                 raise
             return None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kc_vla.cameras.calibration import Calibration
-from kc_vla.core.frame_tree import FrameError, FrameTree, Lookup, NotYetError
+from kc_vla.core.frame_tree import FrameTree, LateTransformError, Lookup, UnknownFrameError
 from kc_vla.core.topics import camera_info_topic, image_topic
 from kc_vla.media.images import ImageError, check_depth, depth_metres, raw_pixels
 from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
@@ -114,7 +114,7 @@ class _Ring:
         return min(self._kept, key=lambda each: abs(each[0] - stamp_ns), default=None)
 
 
-class CameraStream:
+class ViewStream:
     """Joins the messages of one camera.
 
     Attributes:
@@ -220,9 +220,9 @@ class CameraStream:
             return None, wrong
         try:
             where = self._frames.lookup(self._settings.frame, self.optical_frame, stamp_ns)
-        except NotYetError as error:
+        except LateTransformError as error:
             return None, f"where the camera {self.view} is: {error}" if is_late else ""
-        except FrameError as error:
+        except UnknownFrameError as error:
             return None, f"where the camera {self.view} is: {error}" if is_late else ""
         depth, waits, self.problem = self._depth(message, stamp_ns, now_s, is_late)
         if waits:
@@ -250,6 +250,6 @@ class CameraStream:
         return None, False, f"depth of {self.view} is {off_s:.2f} s off its images: places are found without it"
 
 
-def views_by_frame(streams: Iterable[CameraStream]) -> dict[str, str]:
+def views_by_frame(streams: Iterable[ViewStream]) -> dict[str, str]:
     """Return the view of each optical frame that images have come in."""
     return {each.optical_frame: each.view for each in streams if each.optical_frame}

@@ -11,7 +11,7 @@ from kc_vla.cameras.calibration import Calibration
 from kc_vla.core.frame_tree import FrameTree
 from kc_vla.core.urdf import Placed
 from kc_vla.perception.camera_frame import CameraFrameError
-from kc_vla.perception.camera_stream import CameraStream, StreamSettings
+from kc_vla.perception.view_stream import StreamSettings, ViewStream
 
 WIDTH, HEIGHT = 64, 48
 K = (60.0, 0.0, 32.0, 0.0, 60.0, 24.0, 0.0, 0.0, 1.0)
@@ -43,7 +43,7 @@ def placed(x: float = 0.5) -> Placed:
 LENS, PLACES = lens(), (placed(),)
 
 
-class Stream(CameraStream):
+class Stream(ViewStream):
     """A camera that stands, with a lens."""
 
     def __init__(self, known: Calibration | None = LENS, places: tuple[Placed, ...] = PLACES) -> None:
@@ -197,7 +197,7 @@ def test_a_camera_that_is_silent_is_named_and_time_that_begins_anew_is_no_fault(
 def test_what_is_kept_is_bounded_by_bytes() -> None:
     tree = FrameTree([placed()])
     size = WIDTH * HEIGHT * 3
-    stream = CameraStream("third_person", tree, StreamSettings("robot_base", most_bytes=3 * size))
+    stream = ViewStream("third_person", tree, StreamSettings("robot_base", most_bytes=3 * size))
     stream.put_lens(lens())
     for number in range(10):
         stream.put_image(image(SECOND + number), SECOND + number, 0.0)
