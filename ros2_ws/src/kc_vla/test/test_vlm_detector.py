@@ -82,7 +82,7 @@ def test_an_answer_in_a_fence_is_read() -> None:
 
 def test_without_a_model_or_a_server_it_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(DetectorError, match="needs a vision-language model: set the options 'vision_model'"):
+    with pytest.raises(DetectorError, match="'vlm': option 'vision_model' is missing - vision-language model"):
         open_detector("vlm")
     with pytest.raises(DetectorError, match="no key for the model m"):
         open_detector("vlm", {"vision_model": "m"})

@@ -67,13 +67,8 @@ class VlmDetector:
         """Make a client; nothing is sent yet.
 
         Raises:
-            DetectorError: no model or no server is named, or there is no key for it.
+            DetectorError: no server is named, or there is no key for it.
         """
-        if not options.vision_model:
-            raise DetectorError(
-                "detector 'vlm' needs a vision-language model: set the options 'vision_model' and 'server', such as "
-                "'{vision_model: qwen2.5-vl-7b, server: \"http://localhost:8000/v1\"}'"
-            )
         tokens = _TOKENS + _TOKENS_EACH * options.most
         settings = ServerSettings(
             options.vision_model, options.server, options.server_timeout, retries=0, most_tokens=tokens

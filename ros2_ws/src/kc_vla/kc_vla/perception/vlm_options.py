@@ -11,7 +11,7 @@ from kc_vla.core.options import option
 class VlmOptions:
     """The options of the detector `vlm`."""
 
-    vision_model: str = option("vision-language model, as the server calls it", "")
+    vision_model: str = option("vision-language model, as the server calls it")
     server: str = option("address of its OpenAI-compatible API; empty: OpenAI's own", "")
     classes: tuple[str, ...] = option("what it is to look for; empty: all things that a hand can move", ())
     a_minute: int = option("images that it is asked about within a minute", 6, low=1, high=600)

@@ -24,6 +24,8 @@ from kc_vla.ros.perception_parameters import PerceptionParameters
 
 _MOST_WAITING = 20
 _MOST_LETTERS = 200
+_MISSED = 3
+"""Reports in a row without their image that are no problem yet: an image can be lost, above all at the start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class ReportQueue:
         self._tell, self._ready = tell, ready
         self._waiting: deque[_Waiting] = deque(maxlen=_MOST_WAITING)
         self._decimators: dict[tuple[str, str], Decimator] = {}
-        self.heard = 0
+        self.heard, self._missed = 0, 0
         for topic, kind in detector.topics.items():
             node.subscribe(message_type(kind), topic, partial(self._take, topic), qos.STATE)
 
@@ -83,10 +85,13 @@ class ReportQueue:
             try:
                 found = self._joined(each, now_s)
             except StackError as error:
-                self._tell(str(error))
                 self._waiting.remove(each)
+                self._missed += 1
+                if self._missed >= _MISSED:
+                    self._tell(str(error))
                 continue
             if found is not None:
+                self._missed = 0
                 newer = [other for other in self._waiting if other.report.stamp_ns > each.report.stamp_ns]
                 others = [other for other in self._waiting if (other.topic, other.view) != (each.topic, each.view)]
                 self._waiting = deque([*newer, *(o for o in others if o not in newer)], _MOST_WAITING)
