@@ -24,7 +24,7 @@ from kc_vla.ros.perception_parameters import PerceptionParameters
 
 _MOST_WAITING = 20
 _MOST_LETTERS = 200
-_MISSED = 3
+_MISSED = 10
 """Reports in a row without their image that are no problem yet: an image can be lost, above all at the start."""
 
 
@@ -100,6 +100,8 @@ class ReportQueue:
 
     def silent(self) -> str:
         """Return that nobody publishes on any topic of the detector, in one line; empty where a node does."""
+        if time.monotonic() - self._inputs.began_s < self._values.stale_after:
+            return ""
         if any(self._node.count_publishers(each) for each in self._detector.topics):
             return ""
         return f"nobody publishes on {' or '.join(self._detector.topics)}: start the detector, or name its topics"
