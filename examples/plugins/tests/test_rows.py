@@ -1,4 +1,4 @@
-"""A policy, a selector, a detector and a simulator of another package: they are chosen by name, with options of their own."""
+"""A policy, a selector, a detector and a simulator of another package, chosen by name with options of their own."""
 
 from __future__ import annotations
 
