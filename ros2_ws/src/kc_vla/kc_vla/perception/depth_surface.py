@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,17 +11,23 @@ from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 
 Numbers = NDArray[np.float64]
-CENTRAL = 0.5
-"""Share of a box's sides, around the object's middle, in which its surface is looked for first."""
+_MIDDLE, _CENTRAL = 0.2, 0.5
+"""Shares of a box's sides around the object's middle in which its surface is measured, and looked for."""
+_KNOWN = 0.1
+"""Share of the pixels whose depth is known that is enough."""
+_LIES_IN = 0.9
+"""A box of which another one has this share lies in that one: a cup on a tray."""
 _FARTHEST_M = 50.0
 """No camera of a robot measures further: larger numbers are millimeters."""
 _NEAREST_M = 0.01
 _OTHER_UNIT = 100.0
 """So many times off the table a median is in another unit: it would be 1000 times."""
+_INNER = 0.7
+"""Share of a box's sides in which the middle of an object is that is not hidden."""
 _GAP_M, _GAP_SHARE = 0.015, 0.02
 """Two surfaces are further apart than that, or than this share of their depth."""
-_SURFACE_SHARE, _LEAST_PIXELS = 0.15, 3
-"""Of the known pixels of a patch, what a surface has at least; less are stray."""
+_OWN_SHARE, _SURFACE_SHARE, _LEAST_PIXELS = 0.4, 0.15, 3
+"""Of the known pixels of a patch, what an object's surface has as a rule, and what any surface has: less are stray."""
 _GRID = 24
 
 
@@ -47,7 +55,9 @@ def valid_depth(frame: CameraFrame, support_m: float | None) -> tuple[NDArray[np
     return depth, ""
 
 
-def surface_depth(depth: NDArray[np.float32], box: PixelBox, center: tuple[float, float]) -> float | None:
+def surface_depth(
+    depth: NDArray[np.float32], box: PixelBox, center: tuple[float, float], others: Sequence[PixelBox] = ()
+) -> float | None:
     """Return the depth of the nearest surface that fills a part of a box around a pixel, m; None where none is known.
 
     What is seen beside an object, or through a mug's handle, is a surface of its own and lies deeper.
@@ -56,13 +66,48 @@ def surface_depth(depth: NDArray[np.float32], box: PixelBox, center: tuple[float
         depth: of each pixel (H, W), m; NaN where it is not known.
         box: of the object, px.
         center: pixel of its middle.
+        others: boxes of other objects in the image: what they have in common with this one may be their surface.
     """
-    for share in (0.2, CENTRAL, 1.0):
-        patch = patch_around(depth, box, center, share)
-        known = np.sort(patch[np.isfinite(patch)].astype(float))
-        if len(known) >= max(_LEAST_PIXELS, 0.1 * patch.size):
-            return nearest_surface(known)
+    anchor = _anchor(box, center)
+    own = _without(depth, box, others)
+    for image in (own, depth) if others else (depth,):
+        for share in (_CENTRAL, 1.0):
+            patch = patch_around(image, box, anchor, share)
+            known = np.sort(patch[np.isfinite(patch)].astype(float))
+            if len(known) >= max(_LEAST_PIXELS, _KNOWN * patch.size):
+                surface = nearest_surface(known)
+                middle = patch_around(image, box, anchor, _MIDDLE)
+                near = middle[(middle >= surface[0]) & (middle <= surface[-1])]
+                return float(np.median(near if near.size >= _LEAST_PIXELS else surface))
     return None
+
+
+def _without(depth: NDArray[np.float32], box: PixelBox, others: Sequence[PixelBox]) -> NDArray[np.float32]:
+    """Return a depth image without what other boxes show of a box, but for those that it lies in."""
+    masked = depth
+    for each in others:
+        common = (
+            min(box.right, each.right) - max(box.left, each.left),
+            min(box.bottom, each.bottom) - max(box.top, each.top),
+        )
+        area = (box.right - box.left) * (box.bottom - box.top)
+        if min(common) <= 0.0 or common[0] * common[1] > _LIES_IN * area:
+            continue
+        masked = depth.copy() if masked is depth else masked
+        left, top = max(int(each.left), 0), max(int(each.top), 0)
+        masked[top : max(int(np.ceil(each.bottom)), 0), left : max(int(np.ceil(each.right)), 0)] = np.nan
+    return masked
+
+
+def _anchor(box: PixelBox, center: tuple[float, float]) -> tuple[float, float]:
+    """Return the pixel of a box around which to measure: its middle where the object's is at the edge of what is seen.
+
+    There something else stands before the object's middle.
+    """
+    middle = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+    inner = _INNER * (box.right - box.left) / 2, _INNER * (box.bottom - box.top) / 2
+    inside = all(abs(at - mid) <= half for at, mid, half in zip(center, middle, inner, strict=True))
+    return center if inside else middle
 
 
 def patch_around(
@@ -71,22 +116,24 @@ def patch_around(
     """Return the part of a depth image around a pixel that has that share of a box's sides, cut to box and image."""
     height, width = depth.shape
     across, down = share * (box.right - box.left) / 2, share * (box.bottom - box.top) / 2
+    if share >= 1.0:
+        center = (box.left + box.right) / 2, (box.top + box.bottom) / 2
     left = int(np.floor(max(center[0] - across, box.left, 0.0)))
     right = int(np.ceil(min(center[0] + across, box.right, float(width))))
     top = int(np.floor(max(center[1] - down, box.top, 0.0)))
     bottom = int(np.ceil(min(center[1] + down, box.bottom, float(height))))
-    return depth[top:bottom, left:right]
+    return depth[top : max(bottom, 0), left : max(right, 0)]
 
 
-def nearest_surface(known: Numbers) -> float:
-    """Return the median of the nearest surface of sorted depths, m, that is no stray pixel."""
+def nearest_surface(known: Numbers) -> Numbers:
+    """Return those of sorted depths (N,), m, that are of the nearest surface that is no stray pixel."""
     gaps = np.flatnonzero(np.diff(known) > np.maximum(_GAP_M, _GAP_SHARE * known[:-1])) + 1
-    least = max(_LEAST_PIXELS, _SURFACE_SHARE * len(known))
     surfaces = np.split(known, gaps)
-    for surface in surfaces:
-        if len(surface) >= least:
-            return float(np.median(surface))
-    return float(np.median(max(surfaces, key=len)))
+    for share in (_OWN_SHARE, _SURFACE_SHARE):
+        for surface in surfaces:
+            if len(surface) >= max(_LEAST_PIXELS, share * len(known)):
+                return surface
+    return max(surfaces, key=len)
 
 
 def _depth_of_support(frame: CameraFrame, support_m: float | None) -> float | None:

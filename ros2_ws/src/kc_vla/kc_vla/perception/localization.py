@@ -9,22 +9,22 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME
 from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
 from kc_vla.perception.depth_surface import surface_depth, valid_depth
 from kc_vla.perception.image_detection import ImageDetection
-from kc_vla.perception.located_object import LocatedObject
+from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.view_ray import ViewRay, half_chord, view_ray
 from kc_vla.perception.visible_extent import visible_size
 from kc_vla.perception.without_depth import Estimate, by_size, on_support
 
 Vector = tuple[float, float, float]
-POSITION = "position"
-"""Attribute that says how a place was found without depth."""
 _FOUND_3D_M, _ESTIMATED_SHARE = 0.01, 0.05
 """Standard deviation of a place that a detector gives itself: in 3-D, m, and as a share of an estimated depth."""
+_SUNK_M = 0.01
 _HIGHEST_SIGMA_M = 0.5
 
 
@@ -96,12 +96,18 @@ class Localizer:
         depth, problem = valid_depth(frame, self.settings.support_m)
         refused = [problem] if problem else []
         frame = replace(frame, depth_m=depth)
-        objects = []
+        sound = []
         for number, each in enumerate(self._surest(found, refused), 1):
             try:
-                objects.append(self._placed(frame, each))
-            except CameraFrameError:
-                raise
+                _check(each)
+                sound.append((number, each))
+            except _LeftOutError as error:
+                refused.append(f"detection {number} is left out: {error}")
+        objects = []
+        for number, each in sound:
+            others = [other.box for _, other in sound if other is not each]
+            try:
+                objects.append(self._placed(frame, each, others))
             except _LeftOutError as error:
                 refused.append(f"detection {number}, a {told(each.object_type)}, is left out: {error}")
         return Located(objects, refused, frame)
@@ -113,9 +119,8 @@ class Localizer:
         refused.append(f"{len(found)} detections in one image: the surest {most} are taken; check the detector")
         return sorted(found, key=lambda each: -each.confidence if math.isfinite(each.confidence) else 0.0)[:most]
 
-    def _placed(self, frame: CameraFrame, each: ImageDetection) -> LocatedObject:
-        _check(each)
-        place = self._in_3d(frame, each) or self._along_ray(frame, each)
+    def _placed(self, frame: CameraFrame, each: ImageDetection, others: Sequence[PixelBox]) -> LocatedObject:
+        place = self._in_3d(frame, each) or self._along_ray(frame, each, others)
         self._check_place(frame, place.position)
         attributes = dict(each.attributes) | ({POSITION: place.way} if place.way else {})
         return LocatedObject(
@@ -136,14 +141,14 @@ class Localizer:
         x, y, z = (float(value) for value in frame.pose[:3, :3] @ np.asarray(each.position) + frame.pose[:3, 3])
         return Estimate((x, y, z), each.size or self._known_size(each) or (0.0, 0.0, 0.0), _FOUND_3D_M, "")
 
-    def _along_ray(self, frame: CameraFrame, each: ImageDetection) -> Estimate:
+    def _along_ray(self, frame: CameraFrame, each: ImageDetection, others: Sequence[PixelBox]) -> Estimate:
         box = each.box
         center = each.center or ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
         ray = view_ray(frame, box, center)
         if ray is None:
             raise _LeftOutError("the lens shows nothing at its pixel")
         if frame.depth_m is not None:
-            surface_m = surface_depth(frame.depth_m, box, center)
+            surface_m = surface_depth(frame.depth_m, box, center, others)
             if surface_m is not None:
                 return self._behind_surface(frame, each, ray, frame.depth_m, surface_m)
         return self._estimated(each, ray)
@@ -156,7 +161,22 @@ class Localizer:
         behind_m = each.behind_m or half_chord(size, ray.direction) / ray.length
         noise_m = 0.003 + 0.002 * surface_m**2
         unsure_m = 0.0 if each.behind_m else (0.15 if known else 0.3) * behind_m
-        return Estimate(ray.at(surface_m + behind_m), size, math.hypot(noise_m, unsure_m), "")
+        depth_m = surface_m + behind_m if each.behind_m else self._standing(ray, size, surface_m, surface_m + behind_m)
+        hidden_m = ray.hidden_m(known, surface_m) / 4 if known else 0.0
+        return Estimate(ray.at(depth_m), size, math.hypot(noise_m, unsure_m, hidden_m), "")
+
+    def _standing(self, ray: ViewRay, size: Vector, surface_m: float, middle_m: float) -> float:
+        """Return the depth of the middle of what would reach through the surface that things stand on.
+
+        A camera that looks into a bowl measures the bottom, and not the side towards it.
+        """
+        support_m = self.settings.support_m
+        if support_m is None or ray.at(surface_m)[2] < support_m - _SUNK_M:
+            return middle_m
+        if ray.at(middle_m)[2] - size[2] / 2 >= support_m - _SUNK_M:
+            return middle_m
+        standing_m = ray.depth_at_height(support_m + size[2] / 2)
+        return middle_m if standing_m is None else min(standing_m, middle_m)
 
     def _estimated(self, each: ImageDetection, ray: ViewRay) -> Estimate:
         size = each.size or self._known_size(each)

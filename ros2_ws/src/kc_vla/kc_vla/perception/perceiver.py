@@ -19,7 +19,7 @@ class Perceived:
     Attributes:
         objects: with their ids; see `Tracked.objects`.
         region: what was in view, for a memory to conclude from what is not in `objects`; None where nothing may be
-            concluded: without depth, while it is not decided whether an object is gone or hidden.
+            concluded, as long as it is not decided whether an object is gone or just was not detected.
         gone: ids of the objects that are not there any more.
         refused: what was left out and why, a line each.
     """
@@ -47,7 +47,7 @@ class Perceiver:
         found = self._detector.detect(frame)
         located = self._localizer.locate(frame, found)
         tracked = self._tracker.update(located.frame, located.objects)
-        depth = located.frame.depth_m
-        decided = depth is not None or not tracked.undecided
-        region = region_of(located.frame, depth, self._localizer.settings.farthest_m) if decided else None
+        region = None
+        if not tracked.undecided:
+            region = region_of(located.frame, self._localizer.settings.farthest_m)
         return Perceived(tracked.objects, region, tracked.gone, [*located.refused, *tracked.refused])

@@ -39,16 +39,15 @@ class SeenRegion:
     depth_mm: NDArray[np.uint16] | None = None
 
 
-def region_of(frame: CameraFrame, depth: NDArray[np.float32] | None, farthest_m: float) -> SeenRegion:
+def region_of(frame: CameraFrame, farthest_m: float) -> SeenRegion:
     """Return what an image had in view.
 
     Args:
-        frame: of the image.
-        depth: its depth image (H, W), m, NaN where it is not known; None where there is none to be believed.
+        frame: of the image; its depth, if any, is one to be believed.
         farthest_m: what is deeper is not taken for seen.
     """
     height, width = frame.image.shape[:2]
-    reduced = None if depth is None else reduced_depth(depth)
+    reduced = None if frame.depth_m is None else reduced_depth(frame.depth_m)
     return SeenRegion(frame.pose, frame.matrix, (width, height), farthest_m, reduced)
 
 

@@ -80,6 +80,11 @@ class ViewRay:
         across, down = np.abs(self.pose[:3, 0]) @ np.asarray(size), np.abs(self.pose[:3, 1]) @ np.asarray(size)
         return float(across), float(down)
 
+    def hidden_m(self, size: Vector, depth_m: float) -> float:
+        """Return how much less of a thing of that size, at a depth, the box shows than the whole of it, m."""
+        shown = np.array(self.box_px) * depth_m / np.array(self.focal_px)
+        return float(np.clip(np.array(self.shown_size(size)) - shown, 0.0, None).max())
+
 
 def view_ray(frame: CameraFrame, box: PixelBox, center: tuple[float, float]) -> ViewRay | None:
     """Return the ray through a pixel; None where the lens shows nothing there.

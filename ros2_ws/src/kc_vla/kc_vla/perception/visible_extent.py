@@ -13,6 +13,9 @@ from kc_vla.perception.view_ray import ViewRay
 Vector = tuple[float, float, float]
 _MOST_POINTS = 400
 _SMALLEST_M = 0.005
+_BESIDE = 0.25
+"""Share of the box on each side in which other things are seen as well."""
+_PERCENTILES = 3, 95
 _STANDS_M = 0.03
 """What is lower above the support surface stands on it."""
 
@@ -39,7 +42,7 @@ def visible_size(
     heights = _heights(frame, depth, box, surface_m, width_m)
     if not len(heights):
         return width_m, width_m, width_m
-    bottom_m, top_m = (float(each) for each in np.percentile(heights, (2, 98)))
+    bottom_m, top_m = (float(each) for each in np.percentile(heights, _PERCENTILES))
     if support_m is not None and abs(bottom_m - support_m) < max(_STANDS_M, 0.5 * (top_m - bottom_m)):
         bottom_m = support_m
     return width_m, width_m, max(top_m - bottom_m, _SMALLEST_M)
@@ -48,9 +51,10 @@ def visible_size(
 def _heights(
     frame: CameraFrame, depth: NDArray[np.float32], box: PixelBox, surface_m: float, width_m: float
 ) -> NDArray[np.float64]:
-    """Return the heights of the points in a box that are as deep as the object can be (N,), m."""
+    """Return the heights of the points in the middle columns of a box that are as deep as the object (N,), m."""
     rows, columns = depth.shape
-    left, right = max(int(box.left), 0), min(int(np.ceil(box.right)), columns)
+    margin = (box.right - box.left) * _BESIDE
+    left, right = max(int(box.left + margin), 0), min(int(np.ceil(box.right - margin)), columns)
     top, bottom = max(int(box.top), 0), min(int(np.ceil(box.bottom)), rows)
     step = max(1, int(np.sqrt((right - left) * (bottom - top) / _MOST_POINTS)))
     part = depth[top:bottom:step, left:right:step]
