@@ -47,6 +47,7 @@ class Desk(Peer):
         shrink: rows and columns of the depth that are left out, each second one.
         places: of the cameras.
         lens_width: width that camera_info says, px.
+        driver: what the topics of a driver begin with; empty: the topics are those of the stack.
     """
 
     things: Sequence[Thing] = ()
@@ -54,14 +55,17 @@ class Desk(Peer):
     unit: float = 1e-3
     shrink: bool = False
     lens_width: int = WIDTH
+    driver: str = ""
 
     def __enter__(self) -> Desk:
         super().__enter__()
         self.places = dict(PLACES)
         make, reliable = self.node.create_publisher, QoSProfile(depth=10)
-        self._images = {view: make(Image, topics.image_topic(view), qos.IMAGE) for view in PIPER.views}
-        self._infos = {view: make(CameraInfo, topics.camera_info_topic(view), qos.IMAGE) for view in PIPER.views}
-        self._depths = {view: make(Image, topics.depth_topic(view), qos.IMAGE) for view in PIPER.views}
+        self._images = {view: make(Image, self.driver + topics.image_topic(view), qos.IMAGE) for view in PIPER.views}
+        self._infos = {
+            view: make(CameraInfo, self.driver + topics.camera_info_topic(view), qos.IMAGE) for view in PIPER.views
+        }
+        self._depths = {view: make(Image, self.driver + topics.depth_topic(view), qos.IMAGE) for view in PIPER.views}
         self._fixed = make(TFMessage, topics.TF_STATIC, qos.STATUS)
         self._boxes = make(Detection2DArray, BOXES, reliable)
         self._poses = make(Detection3DArray, POSES, reliable)

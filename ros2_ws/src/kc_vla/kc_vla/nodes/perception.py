@@ -18,6 +18,7 @@ from kc_vla.perception.perceiver import Perceiver
 from kc_vla.perception.reported_objects import ReportedObjects
 from kc_vla.perception.supervision import SupervisedDetector
 from kc_vla.perception.tracking import Tracker
+from kc_vla.perception.tracks import TrackerSettings
 from kc_vla.perception.view_stream import RawFrame
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
@@ -102,7 +103,8 @@ class PerceptionNode(StackNode):
 
     def _begin_to_look(self, listens: Sequence[str]) -> None:
         values = self.parameters
-        self._localizer, self._tracker = Localizer(values.localizer()), Tracker()
+        self._localizer = Localizer(values.localizer())
+        self._tracker = Tracker(TrackerSettings(farthest_m=values.farthest))
         self._crops = FreshCrops(values.crop_longest)
         self._reported = ReportedObjects()
         listener = open_listener(values.detector, values.given_options()) if listens else None
