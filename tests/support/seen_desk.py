@@ -91,15 +91,16 @@ class Desk(Peer):
         for publisher in (self._boxes, self._poses):
             self.node.destroy_publisher(publisher)
 
-    def see(self, boxes: bool = True, poses: bool = False, copies: int = 1) -> None:
+    def see(self, boxes: bool = True, poses: bool = False, copies: int = 1, views: Sequence[str] = PIPER.views) -> None:
         """Publish one image of each camera, and what the detector finds in it.
 
         Args:
             boxes: in 2-D.
             poses: in 3-D, in the frame of the robot's base.
             copies: of each detection.
+            views: whose cameras take an image.
         """
-        for view in PIPER.views:
+        for view in views:
             header = Header(stamp=self.now(), frame_id=PIPER.cameras[view])
             shown = cast(self.things, PLACES[view])
             if self.depth:

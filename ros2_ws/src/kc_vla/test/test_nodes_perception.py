@@ -7,17 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from box_scene import on_table
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped
 from node_process import running
 from plugin import install
-from seen_desk import BOXES, PIPER, POSES, Desk
+from scipy.spatial.transform import Rotation
+from seen_desk import BOXES, PIPER, PLACES, POSES, Desk
 
+from kc_vla.calibration.files import write_hand_eye
+from kc_vla.calibration.hand_eye import HandEye
 from kc_vla.core import topics
+from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.media.images import file_pixels
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
+from kc_vla.ros.convert import pose_message
 from kc_vla_msgs.msg import MemoryUnit, ObjectDetection, ObjectDetections, SceneObject
 from kc_vla_msgs.srv import MemoryStatistics, QueryScene
 
@@ -75,6 +82,29 @@ def test_a_detector_of_boxes_or_poses_becomes_objects_with_a_place(
         region = next(message.regions[0] for message in heard if message.regions)
         assert (region.width, region.height, bool(region.depth_width)) == (160, 120, bool(depth))
     assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_a_hand_eye_file_and_the_flange_say_where_a_camera_is_before_tf(tmp_path: Path) -> None:
+    in_flange = pose_matrix((0.02, -0.05, 0.04), (0.0, 0.0, 0.7071068, 0.7071068))
+    file = tmp_path / "wrist.yaml"
+    found_pose = HandEye(in_flange, np.eye(4), np.array([0.4]), np.array([0.1]))
+    write_hand_eye(file, "wrist", "1", True, found_pose, PIPER.cameras["wrist"])
+    flange = PLACES["wrist"] @ np.linalg.inv(in_flange)
+    turn = Rotation.from_matrix(flange[:3, :3]).as_quat()
+    with running(PERCEPTION, tmp_path / "log", **GIVEN, hand_eye=file), Desk([MUG]) as desk:
+        heard: list[ObjectDetections] = desk.hear(ObjectDetections, topics.DETECTIONS, qos.STATE)
+        tool = desk.node.create_publisher(PoseStamped, topics.TOOL_POSE, qos.STATE)
+        desk.places["wrist"] = PLACES["third_person"]  # a lie
+        desk.place_cameras()
+
+        def see() -> None:
+            desk.see(views=["wrist"])
+            message = PoseStamped(pose=pose_message([*flange[:3, 3], *turn]))
+            message.header.stamp, message.header.frame_id = desk.now(), PIPER.base_frame
+            tool.publish(message)
+
+        desk.until(lambda: see() or mugs(heard))
+        assert off(mugs(heard)[-1], MUG.position) < 0.03
 
 
 def test_whatever_is_wrong_is_one_line_and_spoils_nothing(tmp_path: Path) -> None:

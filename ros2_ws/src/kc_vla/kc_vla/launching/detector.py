@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from launch import LaunchContext, Substitution
 from launch_ros.actions import Node
 
 from kc_vla.core import topics
 from kc_vla.core.choice import offered
 from kc_vla.core.options import options_in
+from kc_vla.core.rig import load_rig
 from kc_vla.launching.arguments import Argument, chosen
-from kc_vla.launching.graph import AGAIN, node, texts
+from kc_vla.launching.cameras import hand_eye_files
+from kc_vla.launching.graph import AGAIN, node, text, texts
 from kc_vla.launching.kinds import Checked, OneOf
 from kc_vla.launching.policies import check_options
 from kc_vla.perception.detectors import DETECTORS, NO_DETECTOR, TRUTH, DetectorError
@@ -51,13 +55,16 @@ def check_detector(context: LaunchContext) -> None:
 
 
 def perception(context: LaunchContext) -> list[Node]:
-    """Return the node `perception`, by the arguments of the detector and `robot`.
+    """Return the node `perception`, by the arguments of the detector, `robot` and, in a graph that has it, `cameras`.
 
     There is none where nothing is detected, nor where the simulator itself publishes its truth as detections.
     """
     if chosen(context, "detector") in (NO_DETECTOR, TRUTH):
         return []
-    return [node("perception", texts(detector="detector", options="detector_options", robot="robot"), **AGAIN)]
+    given = texts(detector="detector", options="detector_options", robot="robot")
+    file = context.launch_configurations.get("cameras", "")
+    places = hand_eye_files(Path(file).expanduser(), load_rig(chosen(context, "robot"))) if file else ""
+    return [node("perception", {"hand_eye": text(places), **given}, **AGAIN)]
 
 
 class TruthTopic(Substitution):
