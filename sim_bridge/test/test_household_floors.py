@@ -105,7 +105,7 @@ def test_the_sequences_are_those_that_the_rules_make() -> None:
     for split in ("development", "test"):
         assert [sequence(each.name) for each in generated(split, 3)] == list(generated(split, 3))
     assert len(SHIPPED) == 40
-    assert table(SHIPPED) in (DOCS / "household.md").read_text(encoding="utf-8")
+    assert table(SHIPPED) in (DOCS / "symbolic_home.md").read_text(encoding="utf-8")
     assert home_of("house-test-001", "home1", 5) == ("house16", 0)
 
 
