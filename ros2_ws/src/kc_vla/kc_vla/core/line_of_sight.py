@@ -19,6 +19,8 @@ _SAMPLES = 0.4 * np.array(list(product((-1.0, 0.0, 1.0), repeat=3)))
 _MOST, _ENOUGH = 0.8, 0.5
 """Shares of the samples that have to agree, and of those whose depth is known."""
 _NEAREST_M = 0.05
+_AT_ONCE = 64
+"""Boxes that are compared with all points at once, which bounds the memory that takes."""
 _NO_SIZE_M = 0.03
 """Side of a thing whose size nobody knows."""
 _NOISE_M, _NOISE_SHARE = 0.005, 0.005
@@ -57,12 +59,14 @@ class Sights:
 
     Attributes:
         in_view: nearly all of it is in the image, and not too deep.
+        whole: all of it is.
         free: it is in view, and no measured surface stands before it; without depth as `in_view`.
         empty: it is in view, and the measured surfaces lie clearly behind where its own would be.
         thin: so thin along the line of sight that depth cannot tell whether it is there; without depth all are.
     """
 
     in_view: Flags
+    whole: Flags
     free: Flags
     empty: Flags
     thin: Flags
@@ -81,9 +85,10 @@ def look_at(lines: SightLines, middles: Numbers, sizes: Numbers) -> Sights:
     points = (middles[:, None] + _SAMPLES[None] * extents[:, None]).reshape(-1, 3)
     pixels, deep = project(points, lines.camera, lines.matrix, lines.model, lines.distortion)
     inside = (deep > _NEAREST_M) & (deep <= lines.farthest_m) & ((pixels >= 0) & (pixels < lines.size)).all(axis=1)
-    in_view = _share(inside, count, samples) >= _MOST
+    inside_share = _share(inside, count, samples)
+    in_view, whole = inside_share >= _MOST, inside_share >= 1.0
     if lines.depth_m is None:
-        return Sights(in_view, in_view, np.zeros(count, bool), np.ones(count, bool))
+        return Sights(in_view, whole, in_view, np.zeros(count, bool), np.ones(count, bool))
     measured, known = _measured(lines, pixels, inside)
     near, far = _passed(points, deep, middles, extents, lines.camera[:3, 3])
     noise = _NOISE_M + _NOISE_SHARE * deep * deep
@@ -95,7 +100,7 @@ def look_at(lines: SightLines, middles: Numbers, sizes: Numbers) -> Sights:
     free = in_view & enough & (_of(known & ~before, known, count) >= _MOST)
     thin = _of(telling, known, count) < _ENOUGH
     empty = in_view & enough & ~thin & (_of(telling & passed, telling, count) >= _MOST)
-    return Sights(in_view, free, empty, thin)
+    return Sights(in_view, whole, free, empty, thin)
 
 
 def hidden_by(lines: SightLines, middles: Numbers, before: tuple[Numbers, Numbers]) -> Flags:
@@ -107,16 +112,18 @@ def hidden_by(lines: SightLines, middles: Numbers, before: tuple[Numbers, Number
         before: middles and sizes (M, 3) of the boxes, m; one that a point itself is in does not hide it.
     """
     places, sizes = before
-    if not len(places) or not len(middles):
-        return np.zeros(len(middles), bool)
+    hidden = np.zeros(len(middles), bool)
     eye = lines.camera[:3, 3]
     steps = (middles - eye)[:, None]
-    half = sizes[None] / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        one, other = (places[None] - half - eye) / steps, (places[None] + half - eye) / steps
-    enter = np.fmax.reduce(np.minimum(one, other), axis=2)
-    leave = np.fmin.reduce(np.maximum(one, other), axis=2)
-    return np.asarray(((enter <= leave) & (enter > 0.0) & (leave < 1.0)).any(axis=1))
+    for first in range(0, len(places), _AT_ONCE):
+        some = slice(first, first + _AT_ONCE)
+        half, away = sizes[None, some] / 2, places[None, some] - eye
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, other = (away - half) / steps, (away + half) / steps
+        enter = np.fmax.reduce(np.minimum(one, other), axis=2)
+        leave = np.fmin.reduce(np.maximum(one, other), axis=2)
+        hidden |= ((enter <= leave) & (enter > 0.0) & (leave < 1.0)).any(axis=1)
+    return hidden
 
 
 def _measured(lines: SightLines, pixels: Numbers, inside: Flags) -> tuple[Numbers, Flags]:

@@ -121,7 +121,7 @@ class _Look:
         if absence is Absence.HIDDEN:
             track.empty = track.unseen = 0
             return
-        if absence is Absence.UNSEEN:
+        if absence is Absence.UNSEEN or track.holder:
             self._undecided.append(track.object_id)
         if track.holder and track.holder not in found:  # it may just be moving with what it is in
             return

@@ -76,8 +76,9 @@ class ViewRay:
         return width_m, width_m, min(height_m, 3.0 * max(width_m, down_m))
 
     def shown_size(self, size: Vector) -> tuple[float, float]:
-        """Return how wide and how high a box along the axes of the frame appears, m."""
-        across, down = np.abs(self.pose[:3, 0]) @ np.asarray(size), np.abs(self.pose[:3, 1]) @ np.asarray(size)
+        """Return how wide and how high a thing of that size appears, m: upright, with an oval footprint."""
+        axes = self.pose[:3, :2]
+        across, down = np.hypot(size[0] * axes[0], size[1] * axes[1]) + size[2] * np.abs(axes[2])
         return float(across), float(down)
 
     def hidden_m(self, size: Vector, depth_m: float) -> float:
@@ -115,5 +116,5 @@ def view_ray(frame: CameraFrame, box: PixelBox, center: tuple[float, float]) -> 
 
 def half_chord(size: Vector, direction: Numbers) -> float:
     """Return half of the way through the middle of a box along the axes, m, in a direction of length 1."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return float(np.min(np.asarray(size) / 2 / np.abs(direction)))

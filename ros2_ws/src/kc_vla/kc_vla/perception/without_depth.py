@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.perception.view_ray import ViewRay, half_chord
+from kc_vla.perception.view_ray import ViewRay
 
 Vector = tuple[float, float, float]
 _FLATTEST = 0.1
@@ -15,8 +15,8 @@ _FLATTEST = 0.1
 _ROUNDS = 4
 """The height of a thing of unknown size follows from its distance, which follows from its height."""
 _SUPPORT_SIGMA_M = 0.01
-_SIZE_SHARE = 0.1
-"""Standard deviation of the size of things of one type, as a share of it."""
+_SIZE_SHARE, _CUT_SHARE = 0.1, 0.25
+"""Standard deviation of the size of things of one type, as a share of it, and of what the image's edge leaves of it."""
 _BOX_SIGMA_PX = 2.0
 
 
@@ -76,7 +76,7 @@ def by_size(ray: ViewRay, size: Vector | None) -> Estimate | None:
     ]
     if not far:
         return None
-    surface_m = float(np.mean([each for each, _ in far]))
-    depth_m = surface_m + half_chord(size, ray.direction) / ray.length
-    sigma_m = depth_m * math.hypot(_SIZE_SHARE, *(_BOX_SIGMA_PX / side for _, side in far))
+    depth_m = float(np.mean([each for each, _ in far]))
+    share = _SIZE_SHARE if all(ray.is_whole) else _CUT_SHARE
+    sigma_m = depth_m * math.hypot(share, *(_BOX_SIGMA_PX / side for _, side in far))
     return Estimate(ray.at(depth_m), size, sigma_m, "by its known size")
