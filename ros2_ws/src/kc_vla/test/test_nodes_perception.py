@@ -84,6 +84,20 @@ def test_a_detector_of_boxes_or_poses_becomes_objects_with_a_place(
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
+def test_a_node_that_was_started_again_does_not_reuse_the_ids_of_objects(tmp_path: Path) -> None:
+    """The long-term memory takes the same id for the same object, and outlives this node."""
+
+    def id_of_mug() -> str:
+        with running(PERCEPTION, tmp_path / "log", **GIVEN), Desk([MUG]) as desk:
+            heard: list[ObjectDetections] = desk.hear(ObjectDetections, topics.DETECTIONS, qos.STATE)
+            desk.until(lambda: desk.see() or mugs(heard))
+            return str(mugs(heard)[-1].object_id)
+
+    one, other = id_of_mug(), id_of_mug()
+    assert one != other
+    assert all(each.startswith("mug_1-") for each in (one, other))
+
+
 def test_a_hand_eye_file_and_the_flange_say_where_a_camera_is_before_tf(tmp_path: Path) -> None:
     in_flange = pose_matrix((0.02, -0.05, 0.04), (0.0, 0.0, 0.7071068, 0.7071068))
     file = tmp_path / "wrist.yaml"

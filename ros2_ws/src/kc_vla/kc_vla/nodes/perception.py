@@ -104,7 +104,8 @@ class PerceptionNode(StackNode):
     def _begin_to_look(self, listens: Sequence[str]) -> None:
         values = self.parameters
         self._localizer = Localizer(values.localizer())
-        self._tracker = Tracker(TrackerSettings(farthest_m=values.farthest))
+        run = f"{time.time_ns() // 1_000_000_000:x}"
+        self._tracker = Tracker(TrackerSettings(farthest_m=values.farthest, trust_ids=True, run=run))
         self._crops = FreshCrops(values.crop_longest)
         self._reported = ReportedObjects()
         listener = open_listener(values.detector, values.given_options()) if listens else None

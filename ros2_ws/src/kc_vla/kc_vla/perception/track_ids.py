@@ -12,9 +12,14 @@ _REST = "object"
 class TrackIds:
     """Counts the objects of each type."""
 
-    def __init__(self) -> None:
-        """Begin at 1."""
+    def __init__(self, run: str = "") -> None:
+        """Begin at 1.
+
+        Args:
+            run: what the ids end with, for a memory that outlives this process; empty: nothing.
+        """
         self._counts: dict[str, int] = {}
+        self._end = f"-{run}" if run else ""
 
     def new(self, object_type: str, taken: Container[str]) -> str:
         """Return the id of a new object: its type with a number, and none of those that are taken."""
@@ -22,6 +27,6 @@ class TrackIds:
         kind = plain if plain in self._counts or (plain and len(self._counts) < _MOST_TYPES) else _REST
         while True:
             self._counts[kind] = self._counts.get(kind, 0) + 1
-            name = f"{kind}_{self._counts[kind]}"
+            name = f"{kind}_{self._counts[kind]}{self._end}"
             if name not in taken:
                 return name

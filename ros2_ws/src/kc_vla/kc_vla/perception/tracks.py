@@ -35,6 +35,8 @@ class TrackerSettings:
         trust_ids: whether `object_id` of a detection names the same object each time, as the simulator's does; a
             detector that numbers its boxes must not be trusted.
         most_tracks: objects that are kept; the one that was not seen for longest makes room.
+        run: what the ids of objects end with: a memory that outlives this process must not take the mug_1 of another
+            run for the same one.
     """
 
     births: int = 2
@@ -49,6 +51,7 @@ class TrackerSettings:
     containers: Collection[str] = CONTAINERS
     trust_ids: bool = False
     most_tracks: int = 500
+    run: str = ""
 
     def __post_init__(self) -> None:
         looks = self.births, self.empty_looks, self.unseen_looks, self.handed_looks, self.most_tracks
@@ -76,7 +79,7 @@ class Tracks:
         self.doubted: list[Track] = []
         self.lost: OrderedDict[str, Track] = OrderedDict()
         self.containment = Containment(settings.containers)
-        self._ids = TrackIds()
+        self._ids = TrackIds(settings.run)
         self._latest_ns = 0
 
     def pass_time(self, stamp_ns: int) -> None:
