@@ -47,6 +47,7 @@ class Desk(Peer):
         shrink: rows and columns of the depth that are left out, each second one.
         places: of the cameras.
         lens_width: width that camera_info says, px.
+        frame: that the detector says its boxes are in; None: that of the camera.
         driver: what the topics of a driver begin with; empty: the topics are those of the stack.
     """
 
@@ -55,6 +56,7 @@ class Desk(Peer):
     unit: float = 1e-3
     shrink: bool = False
     lens_width: int = WIDTH
+    frame: str | None = None
     driver: str = ""
 
     def __enter__(self) -> Desk:
@@ -111,7 +113,8 @@ class Desk(Peer):
             self._images[view].publish(picture_of(shown, header))
             found = [(each, box) for number, each in enumerate(self.things) if (box := shown.box(number)) is not None]
             if boxes:
-                array = Detection2DArray(header=header)
+                of_boxes = header.frame_id if self.frame is None else self.frame
+                array = Detection2DArray(header=Header(stamp=header.stamp, frame_id=of_boxes))
                 array.detections = [box_message(each.kind, *box) for each, box in found for _ in range(copies)]
                 self._boxes.publish(array)
             if poses:

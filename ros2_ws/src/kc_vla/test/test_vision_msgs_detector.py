@@ -196,6 +196,11 @@ def test_poses_come_in_any_frame_and_in_the_box_or_in_the_result() -> None:
     assert mug.box.bottom < 240.0
     np.testing.assert_allclose(bowl.position, (0.0, 0.1, 0.75), atol=1e-9)
     assert bowl.size is None
+    message.header.frame_id = "third_person_optical_frame"
+    message.detections = [posed(result("mug", 0.9), at=(0.1, 0.05, 0.6), size=(0.08, 0.1, 0.06))]
+    (mug,) = heard(message, POSES).in_image(FRAME, FRAME.pose)
+    np.testing.assert_allclose(mug.position, (0.1, 0.05, 0.6), atol=1e-9)
+    np.testing.assert_allclose(mug.size, (0.08, 0.1, 0.06), atol=1e-9)
 
 
 def test_what_cannot_be_used_is_refused_in_a_line(tmp_path: Path) -> None:
