@@ -48,6 +48,7 @@ class Desk(Peer):
         places: of the cameras.
         lens_width: width that camera_info says, px.
         frame: that the detector says its boxes are in; None: that of the camera.
+        late_s: by which all stamps are too old, s.
         driver: what the topics of a driver begin with; empty: the topics are those of the stack.
     """
 
@@ -57,6 +58,7 @@ class Desk(Peer):
     shrink: bool = False
     lens_width: int = WIDTH
     frame: str | None = None
+    late_s: int = 0
     driver: str = ""
 
     def __enter__(self) -> Desk:
@@ -80,8 +82,10 @@ class Desk(Peer):
         self._fixed.publish(transforms_message(placed, self.now()))
 
     def now(self) -> Time:
-        """Return the time of this moment."""
-        return self.node.get_clock().now().to_msg()
+        """Return the time of this moment, as the desk's clock has it."""
+        stamp = self.node.get_clock().now().to_msg()
+        stamp.sec -= self.late_s
+        return stamp
 
     def rest(self, seconds: float) -> None:
         """Serve callbacks for a while."""

@@ -125,6 +125,7 @@ def test_whatever_is_wrong_is_one_line_and_spoils_nothing(tmp_path: Path) -> Non
     desk, log = Desk([MUG, BOWL]), tmp_path / "log"
     with running(PERCEPTION, log, **GIVEN, stale_after=0.5) as process, desk:
         heard: list[ObjectDetections] = desk.hear(ObjectDetections, topics.DETECTIONS, qos.STATE)
+        health: list[DiagnosticArray] = desk.hear(DiagnosticArray, topics.DIAGNOSTICS, 10)
 
         def see_until(done: Callable[[], Any], **seen: Any) -> None:
             desk.until(lambda: desk.see(**seen) or done())
@@ -146,6 +147,10 @@ def test_whatever_is_wrong_is_one_line_and_spoils_nothing(tmp_path: Path) -> Non
         says("camera_info of third_person is of 640x120 px, its images have 160x120")
         desk.lens_width = 160
         recovers()
+        desk.late_s = 20
+        says("a message on third_person/image_raw is left out: its stamp lies 20 s behind this node's clock")
+        desk.late_s = 0
+        recovers()
         desk.frame = "camera_color_optical_frame"
         says("are in the frame 'camera_color_optical_frame' and images in third_person_optical_frame and wrist_optical")
         desk.frame = ""
@@ -162,6 +167,7 @@ def test_whatever_is_wrong_is_one_line_and_spoils_nothing(tmp_path: Path) -> Non
         desk.things = [MUG, BOWL]
         recovers()
 
+        see_until(lambda: health and health[-1].status[0].message == "ok")
         moved = desk.places["third_person"].copy()
         moved[:3, 3] += (0.0, 0.3, 0.0)
         desk.places["third_person"] = moved

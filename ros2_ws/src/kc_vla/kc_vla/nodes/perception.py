@@ -53,14 +53,15 @@ class PerceptionNode(StackNode):
         self._looked: Counter[str] = Counter()
         self._times: deque[float] = deque(maxlen=1000)
         self._busy, self._given_up, self._objects = False, 0, 0
+        self._supervised: SupervisedDetector | None = None
+        self._reports: ReportQueue | None = None
+        self._work: Runner = AtOnce()
 
     def start(self) -> None:
         """Open the detector and begin to listen."""
         values = self.parameters
         self._published = self.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
-        self._supervised: SupervisedDetector | None = None
-        self._reports: ReportQueue | None = None
-        self._work: Runner = AtOnce()
+        self._supervised = self._reports = None
         try:
             row = DETECTORS.get(values.detector)
             if row.passes_on:
@@ -110,10 +111,10 @@ class PerceptionNode(StackNode):
         self._reported = ReportedObjects()
         listener = open_listener(values.detector, values.given_options()) if listens else None
         self.watch_episodes()
-        self._inputs = PerceptionInputs(self, values, 0.0 if listens else values.rate, self._look)
+        rate = 0.0 if listens else values.rate
+        self._inputs = PerceptionInputs(self, values, rate, self._tell, self._look)
         if listener is not None:
-            tell = partial(self._tell, "reports")
-            self._reports = ReportQueue(self, listener, self._inputs, values, tell, self._look)
+            self._reports = ReportQueue(self, listener, self._inputs, values, self._tell, self._look)
             self._begin(self._reported)
         else:
             self._open()
@@ -150,7 +151,7 @@ class PerceptionNode(StackNode):
         self._busy = True
         self._turns[raw.camera] = time.monotonic()
         if moved := self._inputs.streams[raw.camera].moved(raw):
-            self.problem(moved)
+            self.note(moved)
         self._work.submit(job, partial(self._on_seen, self._work, raw))
 
     def _see_reported(self, found: ReportedImage) -> _Seen:
@@ -220,9 +221,9 @@ class PerceptionNode(StackNode):
         self._tell("detector", f"{silent}: it is opened anew")
         try:
             self._open()
-        except StackError as error:
+        except Exception as error:  # noqa: BLE001  # whatever a detector of another package raises
             self._given_up = _MOST_GIVEN_UP + 1
-            self.problem(f"{error}: nothing is looked at", ERROR)
+            self.problem(f"{one_line(str(error))[:_MOST_LETTERS]}: nothing is looked at", ERROR)
 
     def _tell(self, about: str, line: str) -> None:
         """Report a problem, or that there is none any more: another one that still stands is shown then."""

@@ -37,19 +37,27 @@ class PerceptionInputs:
         began_s: when it began to listen, by `time.monotonic`.
     """
 
-    def __init__(self, node: StackNode, values: PerceptionParameters, rate: float, ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        node: StackNode,
+        values: PerceptionParameters,
+        rate: float,
+        tell: Callable[[str, str], None],
+        ready: Callable[[], None],
+    ) -> None:
         """Begin to listen.
 
         Args:
             node: that is starting.
             values: its parameters.
             rate: images a second that are kept of each view; 0: all.
+            tell: is given what a problem is about, and the problem in one line; an empty line where there is none.
             ready: called after each image, depth image and transform.
 
         Raises:
             StartError: a calibration file cannot be used.
         """
-        self._node, self._ready, self._robot = node, ready, values.loaded_robot()
+        self._node, self._tell, self._ready, self._robot = node, tell, ready, values.loaded_robot()
         self.began_s = time.monotonic()
         base = self._robot.base_frame
         placed = [Placed(_FLANGE if each.in_hand else base, each.frame, each.pose) for each in values.cameras()]
@@ -89,7 +97,9 @@ class PerceptionInputs:
             try:
                 stream.put_lens(calibration_in(message, info))
             except BadMessageError as error:
-                node.problem(str(error))
+                self._tell(info, str(error))
+            else:
+                self._tell(info, "")
 
         node.subscribe(CameraInfo, info, on_info, qos.IMAGE)
         node.subscribe(Image, depth, on_depth, qos.IMAGE)
@@ -108,8 +118,9 @@ class PerceptionInputs:
                 raise BadMessageError(f"its stamp lies {late_s:.0f} s behind this node's clock: do both clocks agree?")
         except BadMessageError as error:
             self._node.statistics.drop(topic)
-            self._node.problem(f"a message on {topic} is left out: {error}")
+            self._tell(topic, f"a message on {topic} is left out: {error}")
             return 0
+        self._tell(topic, "")
         return stamp_ns
 
     # -- where the cameras are ----------------------------------------------------------------------------------
@@ -125,10 +136,12 @@ class PerceptionInputs:
 
     def _placed(self, message: TFMessage) -> list[Placed]:
         try:
-            return placed_in(message)
+            placed = placed_in(message)
         except BadMessageError as error:
-            self._node.problem(f"transforms are left out: {error}")
+            self._tell(topics.TF, f"transforms are left out: {error}")
             return []
+        self._tell(topics.TF, "")
+        return placed
 
     def _on_tool(self, message: PoseStamped) -> None:
         at, turn = message.pose.position, message.pose.orientation

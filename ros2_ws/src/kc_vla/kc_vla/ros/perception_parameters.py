@@ -36,7 +36,10 @@ class PerceptionParameters(RobotParameters):
     patience: float = parameter(0.3, "s that an image waits for its depth and its pose", low=0.0, high=10.0)
     stale_after: float = parameter(2.0, "s without an image after which its camera is reported", low=0.1, high=60.0)
     answer_timeout: float = parameter(
-        30.0, "s for one image after which a detector is given up and opened anew", low=0.5, high=3600.0
+        30.0,
+        "s for an image after which a detector is given up and opened anew; more than a server's time-out",
+        low=0.5,
+        high=3600.0,
     )
     support: float = parameter(0.0, "height of the surface that things stand on, m", low=-100.0, high=100.0)
     support_known: bool = parameter(True, "false: that height is not known, and no place follows from it")

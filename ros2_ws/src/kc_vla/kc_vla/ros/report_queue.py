@@ -24,6 +24,8 @@ from kc_vla.ros.perception_parameters import PerceptionParameters
 
 _MOST_WAITING = 20
 _MOST_LETTERS = 200
+_IMAGES = "images of reports"
+"""What a problem is about: reports whose images do not come."""
 _MISSED = 10
 """Reports in a row without their image that are no problem yet: an image can be lost, above all at the start."""
 
@@ -54,7 +56,7 @@ class ReportQueue:
         detector: ListeningDetector,
         inputs: PerceptionInputs,
         values: PerceptionParameters,
-        tell: Callable[[str], None],
+        tell: Callable[[str, str], None],
         ready: Callable[[], None],
     ) -> None:
         """Listen.
@@ -64,7 +66,7 @@ class ReportQueue:
             detector: says on which topics, and reads what comes.
             inputs: of the cameras.
             values: parameters of the node.
-            tell: is given each problem, in one line; an empty one where there is none any more.
+            tell: is given what a problem is about, and the problem in one line; an empty line where there is none.
             ready: called after each report.
 
         Raises:
@@ -88,10 +90,11 @@ class ReportQueue:
                 self._waiting.remove(each)
                 self._missed += 1
                 if self._missed >= _MISSED:
-                    self._tell(str(error))
+                    self._tell(_IMAGES, str(error))
                 continue
             if found is not None:
                 self._missed = 0
+                self._tell(_IMAGES, "")
                 newer = [other for other in self._waiting if other.report.stamp_ns > each.report.stamp_ns]
                 others = [other for other in self._waiting if (other.topic, other.view) != (each.topic, each.view)]
                 self._waiting = deque([*newer, *(o for o in others if o not in newer)], _MOST_WAITING)
@@ -122,14 +125,13 @@ class ReportQueue:
             return
         if not self._decimators.setdefault((topic, view), Decimator(self._values.rate)).takes(report.stamp_ns):
             return
-        if report.remark:
-            self._tell(report.remark)
+        self._tell(topic, report.remark)
         self._waiting.append(_Waiting(report, view, topic, time.monotonic()))
         self._ready()
 
     def _leave_out(self, topic: str, why: str) -> None:
         self._node.statistics.drop(topic)
-        self._tell(why)
+        self._tell(topic, why)
 
     def _view(self, topic: str, report: DetectorReport) -> str:
         """Return the view whose image a report is of."""
