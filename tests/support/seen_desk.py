@@ -42,6 +42,7 @@ class Desk(Peer):
 
     Attributes:
         things: on the desk.
+        lies: what the detector reports, too, and is not there.
         depth: encoding of the depth images; empty for none.
         unit: of the numbers of the depth, m.
         shrink: rows and columns of the depth that are left out, each second one.
@@ -53,6 +54,7 @@ class Desk(Peer):
     """
 
     things: Sequence[Thing] = ()
+    lies: Sequence[Thing] = ()
     depth: str = "16UC1"
     unit: float = 1e-3
     shrink: bool = False
@@ -115,7 +117,9 @@ class Desk(Peer):
             info.d, info.k = [0.0] * 5, [float(each) for each in MATRIX.ravel()]
             self._infos[view].publish(info)
             self._images[view].publish(picture_of(shown, header))
-            found = [(each, box) for number, each in enumerate(self.things) if (box := shown.box(number)) is not None]
+            believed = [*self.things, *self.lies]
+            claimed = cast(believed, PLACES[view]) if self.lies else shown
+            found = [(each, box) for number, each in enumerate(believed) if (box := claimed.box(number)) is not None]
             if boxes:
                 of_boxes = header.frame_id if self.frame is None else self.frame
                 array = Detection2DArray(header=Header(stamp=header.stamp, frame_id=of_boxes))

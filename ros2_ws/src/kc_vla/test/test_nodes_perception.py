@@ -31,6 +31,7 @@ from kc_vla_msgs.srv import MemoryStatistics, QueryScene
 PERCEPTION = "kc_vla.nodes.perception"
 MUG = on_table("mug", 0.3, 0.05, (0.08, 0.08, 0.1))
 BOWL = on_table("bowl", 0.38, -0.12, (0.14, 0.14, 0.07))
+FORK = on_table("fork", 0.2, 0.15, (0.05, 0.12, 0.02))
 OPTIONS = f"'{{boxes: [{BOXES}], poses: [{POSES}]}}'"  # a text for ROS, too
 GIVEN: dict[str, Any] = {
     "robot": "piper",
@@ -213,6 +214,17 @@ def test_the_memories_are_filled_by_cameras_and_a_foreign_detector(tmp_path: Pat
             place = units()[kind].position
             assert math.dist((place.x, place.y, place.z), thing.position) < 0.03
         assert units()["mug"].header.frame_id == PIPER.base_frame
+
+        def is_off(kind: str, position: tuple[float, ...]) -> float:
+            place = objects()[kind].position
+            return math.dist((place.x, place.y, place.z), position)
+
+        desk.lies = [FORK]
+        desk.until(lambda: see_a_while() or "fork" in objects())
+        desk.lies, desk.things = [], [MUG.at(0.25, -0.05)]  # the bowl is taken away, the mug moved
+        desk.until(lambda: see_a_while() or set(objects()) == {"mug"})
+        desk.until(lambda: see_a_while() or is_off("mug", desk.things[0].position) < 0.03)
+        assert set(objects()) == {"mug"}
 
 
 PLUG = """
