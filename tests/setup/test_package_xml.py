@@ -74,9 +74,7 @@ LOCKED = {
 into the system's Python. torch and websockets have a key; the system's are too old."""
 ON_PYPI = {"PIL": "pillow", "can": "python-can", "cv2": "opencv-python-headless", "yaml": "pyyaml", "zmq": "pyzmq"}
 """Names on PyPI of what the system has packages of too, where they are not those of the modules."""
-NOT_IMPORTED = {
-    "kc_vla": {"ros2launch": "runs its launch files", "vision_msgs": "the detector of that name loads it by its name"}
-}
+NOT_IMPORTED = {"kc_vla": {"ros2launch": "runs its launch files"}}
 LOOKED_FOR = {"kc_vla_sim_cli", "rerun", "spark_dsg"}
 """What need not be there: of a package that depends on this one, and for some forms of files alone."""
 OF_NO_PACKAGE = {"domain_coordinator", "rmw_fastrtps_cpp"}

@@ -16,6 +16,7 @@ from node_process import running
 from plugin import install
 from scipy.spatial.transform import Rotation
 from seen_desk import BOXES, PIPER, PLACES, POSES, Desk
+from vision_msgs.msg import Detection2DArray
 
 from kc_vla.calibration.files import write_hand_eye
 from kc_vla.calibration.hand_eye import HandEye
@@ -269,12 +270,15 @@ def test_a_detector_that_fails_and_one_that_hangs_are_opened_anew(
     with running(PERCEPTION, log, **given) as process, Desk([MUG]) as desk:
         heard: list[ObjectDetections] = desk.hear(ObjectDetections, topics.DETECTIONS, qos.STATE)
         health: list[DiagnosticArray] = desk.hear(DiagnosticArray, topics.DIAGNOSTICS, 10)
+        boxes: list[Detection2DArray] = desk.hear(Detection2DArray, topics.boxes_topic("wrist"), qos.IMAGE)
         desk.until(
             lambda: desk.see() or any(each.state == "opened" for message in heard for each in message.detections)
         )
         values = {each.key: each.value for each in health[-1].status[0].values}
         assert float(values["images_a_second"]) > 0.0
         assert float(values["latency/image_to_detection/p50_ms"]) > 0.0
+        (box,) = desk.until(lambda: desk.see() or (boxes and boxes[-1].detections))
+        assert (box.id[:6], box.results[0].hypothesis.class_id, box.bbox.size_x) == ("mug_1-", "mug", 30.0)
         assert process.poll() is None
     said = log.read_text()
     assert "detector 'moody' failed: RuntimeError: no memory left: it is opened anew in 1 s" in said

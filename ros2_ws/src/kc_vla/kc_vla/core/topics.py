@@ -109,6 +109,11 @@ def camera_info_topic(view: str) -> str:
     return f"{view}/{OWN_INFO}"
 
 
+def boxes_topic(view: str) -> str:
+    """Return where the boxes of what is detected in the images of a view are."""
+    return f"{view}/detections"
+
+
 def depth_topic(view: str) -> str:
     """Return where the depth of a view is, if its camera measures it; no view is called so, see `view_on`."""
     return f"{view}/{OWN_DEPTH}"

@@ -7,6 +7,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from vision_msgs.msg import Detection2DArray
+
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.core.untrusted import one_line
@@ -23,7 +25,7 @@ from kc_vla.perception.view_stream import RawFrame
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
 from kc_vla.ros.perception_inputs import PerceptionInputs
-from kc_vla.ros.perception_messages import perceived_message
+from kc_vla.ros.perception_messages import boxes_message, perceived_message
 from kc_vla.ros.perception_parameters import PerceptionParameters
 from kc_vla.ros.process import run_node
 from kc_vla.ros.report_queue import ReportedImage, ReportQueue
@@ -36,8 +38,8 @@ _MOST_GIVEN_UP = 3
 _RATE_WINDOW_S = 5.0
 _MOST_LETTERS = 200
 
-_Seen = tuple[ObjectDetections, list[str], float]
-"""What is published, why other things are not, and how long the look took, s."""
+_Seen = tuple[ObjectDetections, Detection2DArray, list[str], float]
+"""What is published, in 3-D and as boxes, why other things are not, and how long the look took, s."""
 
 
 class PerceptionNode(StackNode):
@@ -108,6 +110,8 @@ class PerceptionNode(StackNode):
         run = f"{time.time_ns() // 1_000_000_000:x}"
         self._tracker = Tracker(TrackerSettings(farthest_m=values.farthest, trust_ids=True, run=run))
         self._crops = FreshCrops(values.crop_longest)
+        views = values.loaded_robot().views
+        self._boxes = {view: self.advertise(Detection2DArray, topics.boxes_topic(view), qos.IMAGE) for view in views}
         self._reported = ReportedObjects()
         listener = open_listener(values.detector, values.given_options()) if listens else None
         self.watch_episodes()
@@ -164,14 +168,15 @@ class PerceptionNode(StackNode):
         frame = raw.unpacked()
         found = self._perceiver.look(frame)
         message = perceived_message(found, self.parameters.target_frame(), raw.stamp_ns, partial(self._crops.of, frame))
-        return message, found.refused, time.perf_counter() - began_s
+        boxes = boxes_message(found, raw.image.header)
+        return message, boxes, found.refused, time.perf_counter() - began_s
 
     def _on_seen(self, work: Runner, raw: RawFrame, outcome: JobOutcome[_Seen]) -> None:
         if work is not self._work:
             return  # of a detector that was given up
         self._busy = False
         try:
-            message, refused, seconds = outcome.result()
+            message, boxes, refused, seconds = outcome.result()
         except SkippedImageError:
             return
         except StackError as error:
@@ -182,6 +187,8 @@ class PerceptionNode(StackNode):
             self._tell("detector", f"an image of {raw.camera} is left out, looking at it failed: {why}")
             return
         self._publish(message)
+        if self._boxes[raw.camera].get_subscription_count():
+            self._boxes[raw.camera].publish(boxes)
         self._looked[raw.camera] += 1
         self._times.append(time.monotonic())
         self.statistics.add("look", seconds)

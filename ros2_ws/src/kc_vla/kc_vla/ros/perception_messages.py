@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from geometry_msgs.msg import Vector3
+from std_msgs.msg import Header
+from vision_msgs.msg import Detection2D, Detection2DArray, ObjectHypothesisWithPose
 
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.perceiver import Perceived
@@ -33,6 +35,12 @@ def perceived_message(
     return message
 
 
+def boxes_message(found: Perceived, header: Header) -> Detection2DArray:
+    """Return the boxes of what was perceived in an image, px, with the header of that image."""
+    seen = [each for each in found.objects if each.box.right > each.box.left]
+    return Detection2DArray(header=header, detections=[_box(each, header) for each in seen])
+
+
 def region_message(region: SeenRegion) -> CameraRegion:
     """Return what a camera had in view as a message."""
     from scipy.spatial.transform import Rotation
@@ -48,6 +56,16 @@ def region_message(region: SeenRegion) -> CameraRegion:
     if region.depth_mm is not None:
         message.depth_height, message.depth_width = region.depth_mm.shape
         message.depth = region.depth_mm.ravel().tolist()
+    return message
+
+
+def _box(thing: LocatedObject, header: Header) -> Detection2D:
+    result = ObjectHypothesisWithPose()
+    result.hypothesis.class_id, result.hypothesis.score = thing.object_type, thing.confidence
+    message = Detection2D(header=header, id=thing.object_id, results=[result])
+    left, top, right, bottom = thing.box
+    message.bbox.center.position.x, message.bbox.center.position.y = (left + right) / 2, (top + bottom) / 2
+    message.bbox.size_x, message.bbox.size_y = right - left, bottom - top
     return message
 
 
