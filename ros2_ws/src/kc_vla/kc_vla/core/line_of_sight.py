@@ -14,10 +14,10 @@ from kc_vla.core.projection import project
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-_SAMPLES = 0.4 * np.array(list(product((-1.0, 0.0, 1.0), repeat=3)))
-"""Points of a box at which one looks, as shares of its sides, from its middle."""
-_MOST, _ENOUGH = 0.8, 0.5
-"""Shares of the samples that have to agree, and of those whose depth is known."""
+_SAMPLES = 0.34 * np.array(list(product((-1.0, 0.0, 1.0), repeat=3)))
+"""Points of a box at which one looks, as shares of its sides, from its middle: a cylinder has them all."""
+_MOST, _ENOUGH = 0.8, 0.4
+"""Shares of the samples that have to agree, and of those whose depth is known and that nothing hides."""
 _NEAREST_M = 0.05
 _AT_ONCE = 64
 """Boxes that are compared with all points at once, which bounds the memory that takes."""
@@ -99,7 +99,9 @@ def look_at(lines: SightLines, middles: Numbers, sizes: Numbers) -> Sights:
     enough = _share(known, count, samples) >= _ENOUGH
     free = in_view & enough & (_of(known & ~before, known, count) >= _MOST)
     thin = _of(telling, known, count) < _ENOUGH
-    empty = in_view & enough & ~thin & (_of(telling & passed, telling, count) >= _MOST)
+    open_to = telling & ~before
+    visible = _share(open_to, count, samples) >= _ENOUGH
+    empty = in_view & visible & ~thin & (_of(open_to & passed, open_to, count) >= _MOST)
     return Sights(in_view, whole, free, empty, thin)
 
 

@@ -35,9 +35,9 @@ class Containment:
         """Take the types of what opens and closes."""
         self._types = frozenset(map(plain_type, types))
 
-    def holds(self, track: Track) -> bool:
-        """Return whether a track is of something that others can be in."""
-        return plain_type(track.types.best) in self._types
+    def is_holder(self, object_type: str) -> bool:
+        """Return whether something of a type can be open, and so mostly empty."""
+        return plain_type(object_type) in self._types
 
     def carry(self, tracks: Iterable[Track]) -> None:
         """Move what is in something along with it."""
@@ -55,7 +55,7 @@ class Containment:
             seen: ids of those that this look shows.
         """
         known = {each.object_id: each for each in tracks}
-        holders = [each for each in known.values() if self.holds(each)]
+        holders = [each for each in known.values() if self.is_holder(each.types.best)]
         shut = []
         for each in known.values():
             if each.object_id in seen:
@@ -76,7 +76,7 @@ class Containment:
     def _place(self, track: Track, holders: Iterable[Track]) -> None:
         """Note what a track that was seen is in."""
         track.holder = ""
-        if self.holds(track):
+        if self.is_holder(track.types.best):
             return
         for holder in holders:
             if is_open(holder) and _is_within(track, holder):

@@ -68,7 +68,10 @@ def surface_depth(
         center: pixel of its middle.
         others: boxes of other objects in the image: what they have in common with this one may be their surface.
     """
-    anchor = _anchor(box, center)
+    left, top = max(int(box.left), 0), max(int(box.top), 0)
+    depth = depth[top : max(int(np.ceil(box.bottom)), 0), left : max(int(np.ceil(box.right)), 0)]
+    box, others = _shifted(box, left, top), [_shifted(each, left, top) for each in others]
+    anchor = _anchor(box, (center[0] - left, center[1] - top))
     own = _without(depth, box, others)
     for image in (own, depth) if others else (depth,):
         for share in (_CENTRAL, 1.0):
@@ -80,6 +83,10 @@ def surface_depth(
                 near = middle[(middle >= surface[0]) & (middle <= surface[-1])]
                 return float(np.median(near if near.size >= _LEAST_PIXELS else surface))
     return None
+
+
+def _shifted(box: PixelBox, left: int, top: int) -> PixelBox:
+    return PixelBox(box.left - left, box.top - top, box.right - left, box.bottom - top)
 
 
 def _without(depth: NDArray[np.float32], box: PixelBox, others: Sequence[PixelBox]) -> NDArray[np.float32]:

@@ -12,8 +12,10 @@ from kc_vla.perception.located_object import POSITION, LocatedObject
 _MOST_LOOKS = 25
 """Looks that a mean position is worth at most: what creeps is followed."""
 _LEAST_SIGMA_M = 0.002
-_OFF_M, _OFF_SIGMAS = 0.015, 3.0
+_OFF_M, _OFF_SIGMAS = 0.012, 1.5
 """A position that is further off is an error, or the object has been moved."""
+_SAME_SHARE = 0.6
+"""So much nearer to the last look than to the mean a second look is that says the same."""
 _SIZE_WEIGHT = 0.2
 
 
@@ -40,6 +42,11 @@ class PlaceFilter:
         """Return the standard deviation of the position, m."""
         return max(1.0 / math.sqrt(self._information), _LEAST_SIGMA_M)
 
+    @property
+    def suspect(self) -> NDArray[np.float64]:
+        """Return where the last look found it (3,), m, if that was far off, and else its position."""
+        return self.position if self._suspect is None else self._suspect
+
     def see(self, seen: LocatedObject) -> None:
         """Take in another look.
 
@@ -48,7 +55,7 @@ class PlaceFilter:
         self._see_size(seen)
         place = np.array(seen.position, float)
         off_m = float(np.linalg.norm(place - self.position))
-        if off_m <= max(_OFF_M, _OFF_SIGMAS * math.hypot(self.sigma_m, seen.sigma_m)):
+        if off_m <= max(_OFF_M, _OFF_SIGMAS * seen.sigma_m):
             self._average(seen, place)
         elif self._moving or self._is_confirmed(place, off_m):
             self._jump(seen, place)
@@ -69,7 +76,7 @@ class PlaceFilter:
         self.way = seen.attributes.get(POSITION, "")
 
     def _is_confirmed(self, place: NDArray[np.float64], off_m: float) -> bool:
-        return self._suspect is not None and float(np.linalg.norm(place - self._suspect)) < off_m
+        return self._suspect is not None and float(np.linalg.norm(place - self._suspect)) < _SAME_SHARE * off_m
 
     def _see_size(self, seen: LocatedObject) -> None:
         if any(seen.size):

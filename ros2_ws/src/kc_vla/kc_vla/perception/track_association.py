@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from kc_vla.perception.track import Track
 Numbers = NDArray[np.float64]
 _GATE_M, _GATE_SIGMAS, _GATE_SHARE, _FARTHEST_M = 0.04, 3.0, 0.4, 0.3
 """A detection within the largest of the first three (m, standard deviations, share of the diagonal) can be a track."""
+_OPENS_SHARE = 0.7
+"""Share of its diagonal that the middle of a drawer moves when it is opened while nobody looks."""
 _OTHER_TYPE, _OTHER_COLOR, _OTHER_SIZE = 0.5, 0.5, 0.4
 _NEW = 1.3
 """What it costs that a detection is something new; less than a poor match."""
@@ -26,30 +28,53 @@ _POINT_M = 0.02
 """Likewise, of things whose size nobody knows."""
 
 
-def near(tracks: Sequence[Track], seen: Sequence[LocatedObject]) -> dict[int, int]:
-    """Return by the number of each detection that is a track near its place the number of that track."""
+def near(
+    tracks: Sequence[Track], seen: Sequence[LocatedObject], opens: Callable[[str], bool] = lambda kind: False
+) -> dict[int, int]:
+    """Return by the number of each detection that is a track near its place the number of that track.
+
+    Args:
+        tracks: of objects.
+        seen: the detections.
+        opens: whether something of a type opens, which moves its middle far.
+    """
     if not tracks or not seen:
         return {}
-    away = _distances(tracks, seen)
+    away = np.minimum(
+        _distances([each.position for each in tracks], seen), _distances([each.place.suspect for each in tracks], seen)
+    )
     diagonals = np.linalg.norm([each.size for each in tracks], axis=1)
     variance = np.array([each.place.sigma_m**2 for each in tracks])[None] + _column([each.sigma_m**2 for each in seen])
     gate = np.maximum(_GATE_SIGMAS * np.sqrt(variance), np.maximum(_GATE_M, _GATE_SHARE * diagonals[None]))
+    opening = np.array([opens(each.types.best) for each in tracks])
     gate = np.minimum(gate, np.maximum(_FARTHEST_M, diagonals[None] / 2))
+    gate = np.where(opening[None], np.maximum(gate, _OPENS_SHARE * diagonals[None]), gate)
     cost = (away / gate) ** 2 + _unlike(tracks, seen, diagonals)
     cost[away > gate] = _NEW
     return _cheapest(cost)
 
 
-def moved(tracks: Sequence[Track], seen: Sequence[LocatedObject]) -> dict[int, int]:
-    """Return likewise which detections are tracks of the same type and looks elsewhere; the nearest of several."""
+def moved(
+    tracks: Sequence[Track], seen: Sequence[LocatedObject], beside: Sequence[bool] | None = None
+) -> dict[int, int]:
+    """Return likewise which detections are tracks of the same type and looks elsewhere; the nearest of several.
+
+    Args:
+        tracks: that were not found at their places.
+        seen: the detections.
+        beside: of which tracks nobody knows that they left: they can be no farther away than they are large, where what
+            is new stands before their place. None: all have left.
+    """
     if not tracks or not seen:
         return {}
-    away = _distances(tracks, seen)
+    away = _distances([each.position for each in tracks], seen)
     diagonals = np.linalg.norm([each.size for each in tracks], axis=1)
     others = np.linalg.norm([each.size for each in seen], axis=1)
     small = np.minimum(diagonals[None], others[:, None])
     large = np.maximum(diagonals[None], others[:, None])
     strange = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
+    if beside is not None:
+        strange |= np.array(beside)[None] & (away > diagonals[None])
     strange |= _colors_differ(tracks, seen) | ((small > 0.0) & (large > _ALIKE_SIZE * small))
     cost = np.where(strange, _NEW, away / (1.0 + away))
     return _cheapest(cost)
@@ -61,14 +86,31 @@ def by_source(tracks: Sequence[Track], seen: Sequence[LocatedObject]) -> dict[in
     return {number: known[each.object_id] for number, each in enumerate(seen) if each.object_id in known}
 
 
-def overlap(one: LocatedObject, position: Numbers, size: Numbers) -> bool:
-    """Return whether a detection is the same thing as what is in a box."""
-    first = np.asarray(one.size, float)
-    if not first.any() or not size.any():
-        return float(np.linalg.norm(np.asarray(one.position) - position)) < _POINT_M
-    apart = np.abs(np.asarray(one.position) - position)
-    common = float(np.prod(np.clip((first + size) / 2 - apart, 0.0, np.minimum(first, size))))
-    return common > _ONE * (float(np.prod(first)) + float(np.prod(size)) - common)
+class SeenBoxes:
+    """Boxes of what one look has found, to know a second detection of the same thing."""
+
+    def __init__(self, tracks: Sequence[Track], room: int) -> None:
+        """Take tracks, and room for some more boxes."""
+        self._tracks = list(tracks)
+        self._boxes = np.zeros((len(tracks) + room, 2, 3))
+        for at, each in enumerate(tracks):
+            self._boxes[at] = each.position, each.size
+
+    def add(self, track: Track) -> None:
+        """Take another one."""
+        self._boxes[len(self._tracks)] = track.position, track.size
+        self._tracks.append(track)
+
+    def same(self, seen: LocatedObject) -> Track | None:
+        """Return the track that is the same thing as a detection; None where it is another one."""
+        places, sizes = self._boxes[: len(self._tracks), 0], self._boxes[: len(self._tracks), 1]
+        own = np.array(seen.size, float)
+        apart = np.abs(np.array(seen.position) - places)
+        common = np.clip((own + sizes) / 2 - apart, 0.0, np.minimum(own, sizes)).prod(axis=1)
+        one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
+        unknown = ~sizes.any(axis=1) | (not own.any())
+        found = np.flatnonzero(np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one))
+        return self._tracks[found[0]] if len(found) else None
 
 
 def _cheapest(cost: Numbers) -> dict[int, int]:
@@ -77,9 +119,9 @@ def _cheapest(cost: Numbers) -> dict[int, int]:
     return {row: column for row, column in pairs if cost[row, column] < _NEW}
 
 
-def _distances(tracks: Sequence[Track], seen: Sequence[LocatedObject]) -> Numbers:
-    places = np.array([each.position for each in tracks])
-    return np.asarray(np.linalg.norm(np.array([each.position for each in seen])[:, None] - places[None], axis=2))
+def _distances(places: Sequence[Numbers], seen: Sequence[LocatedObject]) -> Numbers:
+    there = np.array([each.position for each in seen])[:, None]
+    return np.asarray(np.linalg.norm(there - np.array(places)[None], axis=2))
 
 
 def _unlike(tracks: Sequence[Track], seen: Sequence[LocatedObject], diagonals: Numbers) -> Numbers:

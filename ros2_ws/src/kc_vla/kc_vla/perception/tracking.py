@@ -13,7 +13,7 @@ from kc_vla.perception.absence import Absence, absences, empty_places, sight_lin
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import Track
-from kc_vla.perception.track_association import by_source, moved, near, overlap
+from kc_vla.perception.track_association import SeenBoxes, by_source, moved, near
 from kc_vla.perception.tracks import TrackerSettings, Tracks
 
 
@@ -66,7 +66,7 @@ class _Look:
         tracks = self._tracks
         self._match()
         missed = [each for each in tracks.known if id(each) not in self._found]
-        why = absences(self._lines, missed, tracks.known, self._seen)
+        why = self._absences(missed)
         self._match_moved([each for each, absence in zip(missed, why, strict=True) if absence is Absence.EMPTY])
         found = {each.object_id: each for each in tracks.known if id(each) in self._found}
         for each, absence in zip(missed, why, strict=True):
@@ -81,6 +81,15 @@ class _Look:
         reported = [each.reported() for each in found.values()] + [each.reported(in_image=False) for each in shut]
         undecided = [name for name in self._undecided if name not in gone and name not in found]
         return Tracked(reported, gone, undecided, self._refused)
+
+    def _absences(self, missed: Sequence[Track]) -> list[Absence]:
+        """Return for each track that was not found what that says: depth passes through what is open."""
+        why = absences(self._lines, missed, self._tracks.known, self._seen)
+        is_holder = self._tracks.containment.is_holder
+        return [
+            Absence.UNSEEN if absence is Absence.EMPTY and is_holder(each.types.best) else absence
+            for each, absence in zip(missed, why, strict=True)
+        ]
 
     def _take(self, number: int, track: Track) -> None:
         self._of[number] = track
@@ -98,7 +107,9 @@ class _Look:
                 self._take(number, tracks[at])
         left = [number for number in self._left() if not self._is_named(self._seen[number].object_id)]
         others = [each for each in tracks if id(each) not in self._found and not self._is_named(each.source_id)]
-        for row, at in near(others, [self._seen[number] for number in left]).items():
+        for row, at in near(
+            others, [self._seen[number] for number in left], self._tracks.containment.is_holder
+        ).items():
             others[at].see(self._seen[left[row]], self._stamp_ns)
             self._take(left[row], others[at])
 
@@ -132,7 +143,7 @@ class _Look:
         """Count the looks at the places of what is not believed yet, and forget what cannot be believed any more."""
         settings, tracks = self._settings, self._tracks
         missed = [each for each in tracks.doubted if id(each) not in self._found]
-        why = absences(self._lines, missed, tracks.known, self._seen)
+        why = self._absences(missed)
         seen_at = {id(each) for each, reason in zip(missed, why, strict=True) if reason is not Absence.OUT_OF_VIEW}
         kept = []
         for each in tracks.doubted:
@@ -149,30 +160,27 @@ class _Look:
         """
         left = sorted(self._left(), key=lambda number: -self._seen[number].confidence)
         empty = empty_places(self._lines, [self._seen[number] for number in left])
+        boxes = SeenBoxes(list(self._of.values()), len(left))
         for number, is_empty in zip(left, empty, strict=True):
             seen = self._seen[number]
-            same = self._same(seen)
+            same = None if self._is_named(seen.object_id) else boxes.same(seen)
             if same is not None:
                 same.support_type(seen)
-            elif not is_empty:
+            elif not is_empty or self._tracks.containment.is_holder(seen.object_type):
                 track = Track(seen, self._stamp_ns)
                 full = self._tracks.begin(track, self._found)
                 self._refused = [full] if full else self._refused
                 self._take(number, track)
-
-    def _same(self, seen: LocatedObject) -> Track | None:
-        """Return what this look has found where another detection is: a detector can see one thing twice."""
-        if self._is_named(seen.object_id):
-            return None
-        return next((each for each in self._of.values() if overlap(seen, each.position, each.size)), None)
+                boxes.add(track)
 
     def _believe(self) -> None:
         """Give ids to what enough looks have found, that of an object that was here before where it is one."""
         tracks = self._tracks
         ready = [each for each in tracks.doubted if id(each) in self._found and self._is_ready(each)]
-        missed = (each for each in tracks.known if id(each) not in self._found and (each.empty or each.unseen))
+        missed = (each for each in tracks.known if id(each) not in self._found and not each.shut)
         lost = [each for each in (*missed, *tracks.lost.values()) if not self._is_named(each.source_id)]
-        again = moved(lost, [each.reported() for each in ready])
+        beside = [not (each.empty or each.unseen) for each in lost]
+        again = moved(lost, [each.reported() for each in ready], beside)
         for number, each in enumerate(ready):
             if number not in again or self._is_named(each.source_id):
                 tracks.believe(each)
