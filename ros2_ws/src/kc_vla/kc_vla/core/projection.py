@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 _NEAREST_M = 1e-6
 _MOST_STEPS, _STEP, _EXACT, _CLOSE = 20, 1e-6, 1e-9, 1e-5
-"""Of Newton's method, in the plane at depth 1."""
+"""How Newton's method searches, in the plane at depth 1."""
 _WIDEST = 1.5
 """rad; to the side of it nothing is projected onto that plane."""
 

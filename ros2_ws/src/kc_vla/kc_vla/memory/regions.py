@@ -15,7 +15,7 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.views import CameraView
 
 MOST_REGIONS = 8
-"""Of one message."""
+"""A message has at most so many."""
 _MOST_SIDE_PX, _MOST_DEPTHS = 20_000, 65_536
 _FARTHEST_M = 20.0
 """No detector knows objects that are farther, whatever a message says."""

@@ -13,7 +13,7 @@ from kc_vla.core.projection import project
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.located_object import LocatedObject
-from kc_vla.perception.track import Track
+from kc_vla.perception.track import ObjectTrack
 
 Numbers = NDArray[np.float64]
 _EDGE = 0.05
@@ -44,7 +44,7 @@ def sight_lines(frame: CameraFrame, farthest_m: float) -> SightLines:
 
 
 def absences(
-    lines: SightLines, missed: Sequence[Track], known: Sequence[Track], seen: Sequence[LocatedObject]
+    lines: SightLines, missed: Sequence[ObjectTrack], known: Sequence[ObjectTrack], seen: Sequence[LocatedObject]
 ) -> list[Absence]:
     """Return for each object that a look did not find what that says.
 
@@ -91,8 +91,8 @@ def _well_inside(lines: SightLines, middles: Numbers) -> NDArray[np.bool_]:
 def _hidden(
     lines: SightLines,
     middles: Numbers,
-    missed: Sequence[Track],
-    known: Sequence[Track],
+    missed: Sequence[ObjectTrack],
+    known: Sequence[ObjectTrack],
     seen: Sequence[LocatedObject],
 ) -> NDArray[np.bool_]:
     """Return which objects are hidden by something else that is known or seen: its box, or its part of the image."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from kc_vla.memory.long_term.detections import plain_type
-from kc_vla.perception.track import Track
+from kc_vla.perception.track import ObjectTrack
 
 _OPENED, _CLOSED = frozenset({"open", "opened"}), frozenset({"closed", "close", "shut"})
 _SLACK_M, _ABOVE_M = 0.02, 0.04
@@ -18,12 +18,12 @@ _SMALLER = 0.8
 """What is in something has at most this share of its volume."""
 
 
-def is_open(track: Track) -> bool:
+def is_open(track: ObjectTrack) -> bool:
     """Return whether most looks say that it is open."""
     return plain_type(track.states.best) in _OPENED
 
 
-def is_closed(track: Track) -> bool:
+def is_closed(track: ObjectTrack) -> bool:
     """Return whether most looks say that it is closed."""
     return plain_type(track.states.best) in _CLOSED
 
@@ -39,7 +39,7 @@ class Containment:
         """Return whether something of a type can be open, and so mostly empty."""
         return plain_type(object_type) in self._types
 
-    def carry(self, tracks: Iterable[Track]) -> None:
+    def carry(self, tracks: Iterable[ObjectTrack]) -> None:
         """Move what is in something along with it."""
         known = {each.object_id: each for each in tracks if each.object_id}
         for each in known.values():
@@ -47,7 +47,7 @@ class Containment:
             if holder is not None:
                 each.carry(holder.position)
 
-    def update(self, tracks: Iterable[Track], seen: Collection[str]) -> list[Track]:
+    def update(self, tracks: Iterable[ObjectTrack], seen: Collection[str]) -> list[ObjectTrack]:
         """Find out what is in what after a look, and return what is to be reported as shut in.
 
         Args:
@@ -73,7 +73,7 @@ class Containment:
                 each.shut, each.announced = False, 0
         return shut
 
-    def _place(self, track: Track, holders: Iterable[Track]) -> None:
+    def _place(self, track: ObjectTrack, holders: Iterable[ObjectTrack]) -> None:
         """Note what a track that was seen is in."""
         track.holder = ""
         if self.is_holder(track.types.best):
@@ -83,7 +83,7 @@ class Containment:
                 track.holder, track.offset = holder.object_id, track.position - holder.position
 
 
-def _is_within(track: Track, holder: Track) -> bool:
+def _is_within(track: ObjectTrack, holder: ObjectTrack) -> bool:
     if not holder.size.any() or np.prod(track.size) > _SMALLER * np.prod(holder.size):
         return False
     apart = track.position - holder.position

@@ -27,7 +27,7 @@ _INNER = 0.7
 _GAP_M, _GAP_SHARE = 0.015, 0.02
 """Two surfaces are further apart than that, or than this share of their depth."""
 _OWN_SHARE, _SURFACE_SHARE, _LEAST_PIXELS = 0.4, 0.15, 3
-"""Of the known pixels of a patch, what an object's surface has as a rule, and what any surface has: less are stray."""
+"""Shares of a patch's known pixels that an object's surface has as a rule, and that any surface has: less are stray."""
 _GRID = 24
 
 

@@ -13,12 +13,12 @@ from kc_vla.perception.votes import Votes
 
 Numbers = NDArray[np.float64]
 _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
-"""Of the votes, after another look: a type does not change, a state does within two or three looks."""
+"""Shares of the votes that are left after another look: a type does not change, a state does in two or three looks."""
 _MOST_ATTRIBUTES = 12
 _NOWHERE = PixelBox(0.0, 0.0, 0.0, 0.0)
 
 
-class Track:
+class ObjectTrack:
     """One object.
 
     Attributes:
@@ -86,7 +86,7 @@ class Track:
         self._found(stamp_ns)
         self._vote(seen)
 
-    def take_over(self, young: Track) -> None:
+    def take_over(self, young: ObjectTrack) -> None:
         """Go on where a younger track is that turned out to be the same object."""
         self.place, self.states, self._last = young.place, young.states, young._last
         self._found(young.seen_ns)

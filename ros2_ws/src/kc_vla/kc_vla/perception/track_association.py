@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.perception.located_object import LocatedObject
-from kc_vla.perception.track import Track
+from kc_vla.perception.track import ObjectTrack
 
 Numbers = NDArray[np.float64]
 _GATE_M, _GATE_SIGMAS, _GATE_SHARE, _FARTHEST_M = 0.04, 3.0, 0.4, 0.3
@@ -29,7 +29,7 @@ _POINT_M = 0.02
 
 
 def near(
-    tracks: Sequence[Track], seen: Sequence[LocatedObject], opens: Callable[[str], bool] = lambda kind: False
+    tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], opens: Callable[[str], bool] = lambda kind: False
 ) -> dict[int, int]:
     """Return by the number of each detection that is a track near its place the number of that track.
 
@@ -55,7 +55,7 @@ def near(
 
 
 def moved(
-    tracks: Sequence[Track], seen: Sequence[LocatedObject], beside: Sequence[bool] | None = None
+    tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], beside: Sequence[bool] | None = None
 ) -> dict[int, int]:
     """Return likewise which detections are tracks of the same type and looks elsewhere; the nearest of several.
 
@@ -80,7 +80,7 @@ def moved(
     return _cheapest(cost)
 
 
-def by_source(tracks: Sequence[Track], seen: Sequence[LocatedObject]) -> dict[int, int]:
+def by_source(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> dict[int, int]:
     """Return likewise which detections have the id of a track that a trusted detector knows again."""
     known = {each.source_id: number for number, each in enumerate(tracks) if each.source_id}
     return {number: known[each.object_id] for number, each in enumerate(seen) if each.object_id in known}
@@ -89,19 +89,19 @@ def by_source(tracks: Sequence[Track], seen: Sequence[LocatedObject]) -> dict[in
 class SeenBoxes:
     """Boxes of what one look has found, to know a second detection of the same thing."""
 
-    def __init__(self, tracks: Sequence[Track], room: int) -> None:
+    def __init__(self, tracks: Sequence[ObjectTrack], room: int) -> None:
         """Take tracks, and room for some more boxes."""
         self._tracks = list(tracks)
         self._boxes = np.zeros((len(tracks) + room, 2, 3))
         for at, each in enumerate(tracks):
             self._boxes[at] = each.position, each.size
 
-    def add(self, track: Track) -> None:
+    def add(self, track: ObjectTrack) -> None:
         """Take another one."""
         self._boxes[len(self._tracks)] = track.position, track.size
         self._tracks.append(track)
 
-    def same(self, seen: LocatedObject) -> Track | None:
+    def same(self, seen: LocatedObject) -> ObjectTrack | None:
         """Return the track that is the same thing as a detection; None where it is another one."""
         places, sizes = self._boxes[: len(self._tracks), 0], self._boxes[: len(self._tracks), 1]
         own = np.array(seen.size, float)
@@ -124,7 +124,7 @@ def _distances(places: Sequence[Numbers], seen: Sequence[LocatedObject]) -> Numb
     return np.asarray(np.linalg.norm(there - np.array(places)[None], axis=2))
 
 
-def _unlike(tracks: Sequence[Track], seen: Sequence[LocatedObject], diagonals: Numbers) -> Numbers:
+def _unlike(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], diagonals: Numbers) -> Numbers:
     types = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
     others = np.linalg.norm([each.size for each in seen], axis=1)
     known = (diagonals[None] > 0.0) & (others[:, None] > 0.0)
@@ -134,7 +134,7 @@ def _unlike(tracks: Sequence[Track], seen: Sequence[LocatedObject], diagonals: N
     )
 
 
-def _colors_differ(tracks: Sequence[Track], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:
+def _colors_differ(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:
     mine = [each.color for each in tracks]
     given = [each.attributes.get("color", "") or each.attributes.get("colour", "") for each in seen]
     said = _column([bool(each) for each in given]) & np.array([bool(each) for each in mine])[None]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from kc_vla.perception.absence import Absence, absences, empty_places, sight_lines
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.located_object import LocatedObject
-from kc_vla.perception.track import Track
+from kc_vla.perception.track import ObjectTrack
 from kc_vla.perception.track_association import SeenBoxes, by_source, moved, near
 from kc_vla.perception.tracks import TrackerSettings, Tracks
 
@@ -55,7 +55,7 @@ class _Look:
     def __init__(self, frame: CameraFrame, seen: Sequence[LocatedObject], tracks: Tracks) -> None:
         self._stamp_ns, self._seen, self._tracks, self._settings = frame.stamp_ns, seen, tracks, tracks.settings
         self._lines = sight_lines(frame, tracks.settings.farthest_m)
-        self._of: dict[int, Track] = {}
+        self._of: dict[int, ObjectTrack] = {}
         """Which track each detection is, by its number."""
         self._found: set[int] = set()
         """The Python ids of those tracks."""
@@ -82,7 +82,7 @@ class _Look:
         undecided = [name for name in self._undecided if name not in gone and name not in found]
         return Tracked(reported, gone, undecided, self._refused)
 
-    def _absences(self, missed: Sequence[Track]) -> list[Absence]:
+    def _absences(self, missed: Sequence[ObjectTrack]) -> list[Absence]:
         """Return for each track that was not found what that says: depth passes through what is open."""
         why = absences(self._lines, missed, self._tracks.known, self._seen)
         is_holder = self._tracks.containment.is_holder
@@ -91,7 +91,7 @@ class _Look:
             for each, absence in zip(missed, why, strict=True)
         ]
 
-    def _take(self, number: int, track: Track) -> None:
+    def _take(self, number: int, track: ObjectTrack) -> None:
         self._of[number] = track
         self._found.add(id(track))
 
@@ -117,7 +117,7 @@ class _Look:
         """Return whether only detections and tracks with that name belong together."""
         return self._settings.trust_ids and bool(name)
 
-    def _match_moved(self, empty: Sequence[Track]) -> None:
+    def _match_moved(self, empty: Sequence[ObjectTrack]) -> None:
         """Find which detections are tracks elsewhere whose place is seen empty."""
         tracks = [each for each in empty if not self._is_named(each.source_id)]
         left = [number for number in self._left() if not self._is_named(self._seen[number].object_id)]
@@ -125,7 +125,7 @@ class _Look:
             tracks[at].move(self._seen[left[row]], self._stamp_ns)
             self._take(left[row], tracks[at])
 
-    def _miss(self, track: Track, absence: Absence, found: Mapping[str, Track]) -> None:
+    def _miss(self, track: ObjectTrack, absence: Absence, found: Mapping[str, ObjectTrack]) -> None:
         """Count a look that did not find an object."""
         if track.shut or absence is Absence.OUT_OF_VIEW:
             return
@@ -167,7 +167,7 @@ class _Look:
             if same is not None:
                 same.support_type(seen)
             elif not is_empty or self._tracks.containment.is_holder(seen.object_type):
-                track = Track(seen, self._stamp_ns)
+                track = ObjectTrack(seen, self._stamp_ns)
                 full = self._tracks.begin(track, self._found)
                 self._refused = [full] if full else self._refused
                 self._take(number, track)
@@ -189,6 +189,6 @@ class _Look:
             tracks.go_on(known, each)
             self._of = {at: known if track is each else track for at, track in self._of.items()}
 
-    def _is_ready(self, track: Track) -> bool:
+    def _is_ready(self, track: ObjectTrack) -> bool:
         settings = self._settings
         return track.looks.count(True) >= settings.births or track.is_sure(settings.sure)

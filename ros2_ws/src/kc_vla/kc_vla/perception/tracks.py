@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kc_vla.perception.camera_frame import CameraFrameError
 from kc_vla.perception.containment import Containment
-from kc_vla.perception.track import Track
+from kc_vla.perception.track import ObjectTrack
 from kc_vla.perception.track_ids import TrackIds
 
 CONTAINERS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe", "box"})
@@ -75,9 +75,9 @@ class Tracks:
     def __init__(self, settings: TrackerSettings) -> None:
         """Begin with none."""
         self.settings = settings
-        self.known: list[Track] = []
-        self.doubted: list[Track] = []
-        self.lost: OrderedDict[str, Track] = OrderedDict()
+        self.known: list[ObjectTrack] = []
+        self.doubted: list[ObjectTrack] = []
+        self.lost: OrderedDict[str, ObjectTrack] = OrderedDict()
         self.containment = Containment(settings.containers)
         self._ids = TrackIds(settings.run)
         self._latest_ns = 0
@@ -94,7 +94,7 @@ class Tracks:
         for name in [name for name, each in self.lost.items() if _age_s(each, now_ns) > settings.remembered_s]:
             del self.lost[name]
 
-    def begin(self, track: Track, found: Collection[int]) -> str:
+    def begin(self, track: ObjectTrack, found: Collection[int]) -> str:
         """Take in a new track, in place of another one where there is no room.
 
         Args:
@@ -117,7 +117,7 @@ class Tracks:
             self.doubted.append(track)
         return f"{most} objects are tracked, the most there can be: others are not followed any more"
 
-    def believe(self, track: Track) -> None:
+    def believe(self, track: ObjectTrack) -> None:
         """Give an id to a track."""
         self._leave_doubted(track)
         taken = {each.object_id for each in self.known} | self.lost.keys()
@@ -126,7 +126,7 @@ class Tracks:
         self.lost.pop(track.object_id, None)
         self.known.append(track)
 
-    def go_on(self, known: Track, young: Track) -> None:
+    def go_on(self, known: ObjectTrack, young: ObjectTrack) -> None:
         """Let an object that was missed or lost go on where a new track is."""
         self._leave_doubted(young)
         known.take_over(young)
@@ -144,14 +144,14 @@ class Tracks:
         self.known = [each for each in self.known if each.object_id not in names]
         return names
 
-    def _is_gone(self, track: Track) -> bool:
+    def _is_gone(self, track: ObjectTrack) -> bool:
         settings = self.settings
         needed = settings.handed_looks if track.holder else settings.empty_looks
         return not track.shut and (track.empty >= needed or track.unseen >= max(settings.unseen_looks, needed))
 
-    def _leave_doubted(self, track: Track) -> None:
+    def _leave_doubted(self, track: ObjectTrack) -> None:
         self.doubted = [each for each in self.doubted if each is not track]
 
 
-def _age_s(track: Track, now_ns: int) -> float:
+def _age_s(track: ObjectTrack, now_ns: int) -> float:
     return 1e-9 * (now_ns - track.seen_ns)
