@@ -167,7 +167,7 @@ class PerceptionNode(StackNode):
         began_s = time.perf_counter()
         frame = raw.unpacked()
         found = self._perceiver.look(frame)
-        message = perceived_message(found, self.parameters.target_frame(), raw.stamp_ns, partial(self._crops.of, frame))
+        message = perceived_message(found, self._inputs.target, raw.stamp_ns, partial(self._crops.of, frame))
         boxes = boxes_message(found, raw.image.header)
         return message, boxes, found.refused, time.perf_counter() - began_s
 

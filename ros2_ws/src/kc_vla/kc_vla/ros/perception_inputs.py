@@ -34,6 +34,7 @@ class PerceptionInputs:
     Attributes:
         frames: where all frames are.
         streams: the images of each view.
+        target: the frame that objects are located in.
         began_s: when it began to listen, by `time.monotonic`.
     """
 
@@ -63,6 +64,7 @@ class PerceptionInputs:
         placed = [Placed(_FLANGE if each.in_hand else base, each.frame, each.pose) for each in values.cameras()]
         self.frames = FrameTree(placed)
         settings = values.streams()
+        self.target = settings.frame
         self.streams = {view: ViewStream(view, self.frames, settings) for view in self._robot.views}
         node.subscribe(TFMessage, topics.TF_STATIC, self._on_fixed, qos.EVENT_LOG)
         node.subscribe(TFMessage, topics.TF, self._on_moving, qos.WATCHED)

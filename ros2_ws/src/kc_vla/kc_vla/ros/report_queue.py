@@ -164,7 +164,7 @@ class ReportQueue:
             return ReportedImage(raw, each.report, None)
         frame_id = each.report.frame_id or stream.optical_frame
         try:
-            where = self._inputs.frames.lookup(self._values.target_frame(), frame_id, each.report.stamp_ns)
+            where = self._inputs.frames.lookup(self._inputs.target, frame_id, each.report.stamp_ns)
         except LateTransformError:
             if is_late:
                 raise
