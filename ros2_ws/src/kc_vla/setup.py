@@ -19,6 +19,7 @@ NODES = (
     "leader_arm",
     "long_term_memory",
     "piper_emulator",
+    "perception",
     "planner",
     "policy_server",
     "recorder",

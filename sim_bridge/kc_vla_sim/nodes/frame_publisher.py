@@ -39,7 +39,7 @@ class FramePublisher:
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
         self._tool = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
         self._oracle = node.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
-        self._detections = node.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
+        self._detections = node.advertise(ObjectDetections, topics.DETECTIONS_TRUTH, qos.STATE)
         self._images = {view: node.advertise(Image, topics.image_topic(view), qos.IMAGE) for view in views}
         self._places = node.advertise(TFMessage, topics.CAMERA_PLACES, qos.STATUS)
         self._infos = {view: node.advertise(CameraInfo, topics.camera_info_topic(view), qos.STATE) for view in views}

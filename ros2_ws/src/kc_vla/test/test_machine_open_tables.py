@@ -13,6 +13,7 @@ from kc_vla.machine.open_tables import TABLES, look_at_table
         ("arm drivers", "kc_vla", "piper"),
         ("policies", "kc_vla", "learned"),
         ("selectors", "kc_vla", "rules"),
+        ("detectors", "kc_vla", "vision_msgs"),
         ("replacement", "kc_vla", "w-tinylfu"),
         ("simulators", "kc_vla_sim", "toy"),
     ],

@@ -14,6 +14,7 @@ TABLES = {
     "arm drivers": "kc_vla.arm.kinds:ARMS",
     "policies": "kc_vla.policy.backends:BACKENDS",
     "selectors": "kc_vla.keyframes.selectors:SELECTORS",
+    "detectors": "kc_vla.perception.detectors:DETECTORS",
     "replacement": "kc_vla.memory.replacement.policies:REPLACEMENTS",
     "simulators": "kc_vla_sim.simulators:SIMULATORS",
 }
