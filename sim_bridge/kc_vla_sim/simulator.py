@@ -47,6 +47,7 @@ class Simulator:
         variant: str = STANDARD,
         looks: str = STANDARD_LOOKS,
         whims: bool = True,
+        depth: bool = False,
     ) -> None:
         """Check what drawing needs; the environment itself is made at the first reset.
 
@@ -58,6 +59,7 @@ class Simulator:
             variant: of every task, a name in `kc_vla_sim.variants`.
             looks: of every task, a name in `kc_vla_sim.looks`; they change images and cameras, nothing else.
             whims: False leaves the expert nothing to draw for itself: another episode of the same seed.
+            depth: let frames have depth images, and say what can be seen in tasks that know.
 
         Raises:
             BadVariantError: there is no such variant.
@@ -72,6 +74,7 @@ class Simulator:
         self._variant = check_variant(variant)
         self._looks = check_looks(looks)
         self._whims = whims
+        self._depth = depth
         self._task: Task | None = None
         self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
         self._expert: Expert | None = None
@@ -270,7 +273,8 @@ class Simulator:
         elif truncated:
             reason = "time limit"
         self._running = not reason
-        pictures = self.look() if self._draw else (_NO_PICTURE, _NO_PICTURE)
+        captures = world.captures() if self._draw and self._depth else {}
+        views = {name: each.image for name, each in captures.items()} if captures else self._views()
         assert self._task is not None  # there is no frame before the first reset
         labels = self._task.keyframes
         known = world.keyframes_until_now()
@@ -281,7 +285,7 @@ class Simulator:
         robot = world.agent.robot
         return SimulatedFrame(
             index=self._index,
-            views=dict(zip(VIEWS, pictures, strict=True)),
+            views=views,
             joint_names=tuple(joint.name for joint in robot.get_active_joints()),
             joint_positions=robot.get_qpos()[0].numpy().astype(np.float64),
             joint_velocities=robot.get_qvel()[0].numpy().astype(np.float64),
@@ -293,7 +297,13 @@ class Simulator:
             reason=reason,
             completed_stages=int(info.get("completed_stages", 0)),
             keyframe_index=now or 0,
+            depth={name: each.depth for name, each in captures.items()},
+            visible=world.visible(captures) if captures else {},
         )
+
+    def _views(self) -> Views:
+        """Return the images of a frame without depth."""
+        return self.views() if self._draw else dict.fromkeys(VIEWS, _NO_PICTURE)
 
 
 @cache
