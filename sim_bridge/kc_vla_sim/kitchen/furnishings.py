@@ -13,7 +13,7 @@ from kc_vla_sim.kitchen.meshes import ball, box, joined, lathe, pillar
 WALL = 0.01
 STANDOFF = 0.045
 """From a front to the middle of its handle, m: a finger of a gripper fits between them."""
-DOOR_TRAVEL = 1.9
+DOOR_TRAVEL = 1.6
 """How far doors open, rad."""
 DRAWER_TRAVEL = 0.14
 """How far drawers open, m."""
@@ -98,6 +98,7 @@ def cupboard(colour: str, fronts: str, turn: int) -> Furniture:
         (Moving("cupboard", "cupboard", tuple(pile.parts), tuple(pile.solids), DOOR_TRAVEL, *door, turn=turn),),
         (space, _top(size, "cupboard")),
         swing=0.25,
+        aside=STANDOFF + 0.025,
         colour=fronts,
     )
 
@@ -160,6 +161,7 @@ def microwave(colour: str, turn: int) -> Furniture:
         (space, _top(size, "microwave")),
         lit=(Part(lamp.moved((-0.001, 0, 0)), (0.1, 1.0, 0.15), True),),
         swing=0.25,
+        aside=STANDOFF + 0.025,
         colour=colour,
     )
 

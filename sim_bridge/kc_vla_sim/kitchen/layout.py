@@ -45,6 +45,8 @@ _WING_PLACES = (0.31, -0.015)
 _NEAREST = 0.28
 """Nothing stands nearer to the base's axis, m."""
 _OFTEN_CLOSED, _OFTEN_USUAL, _OFTEN_OFF = 0.7, 0.35, 0.6
+_OFTEN_TO_THE_RIGHT = 0.6
+"""Doors that turn to the right show a camera at the left of the arm what is behind them."""
 _NUMBERS = {TRAY: (1, 3), DRAWER: (1, 2), CUPBOARD: (1, 2), MICROWAVE: (0, 1), SINK: (1, 2), STOVE: (0, 1), TOP: (0, 1)}
 """How many things are in or on each space of a kind, at least and at most."""
 _ON_WORKTOP = (3, 6)
@@ -87,7 +89,7 @@ class PlacedFurniture:
         """Return its footprint and what its drawers, doors and handles pass over in front of it."""
         depth, width, _ = self.furniture.size
         x, y = self.point(-self.furniture.swing / 2, 0.0)
-        return Footprint(x, y, depth + self.furniture.swing, width, self.yaw)
+        return Footprint(x, y, depth + self.furniture.swing, width + 2 * self.furniture.aside, self.yaw)
 
     def point(self, x: float, y: float) -> tuple[float, float]:
         """Return where a point of the furniture's frame is in that of the base."""
@@ -172,20 +174,15 @@ def _row(chance: np.random.Generator, reach: float) -> Iterator[PlacedFurniture]
     """Yield the tall furniture ahead of the arm, from left to right."""
     body, front = (str(each) for each in chance.choice(_PAINT, 2, replace=False))
     other = str(chance.choice([each for each in _PAINT if each != body]))
-    order = chance.permutation(3)
-    made: list[Furniture | None] = [None] * 3
-    for place, which in enumerate(order):
-        # a door at an end of the row is hinged at its outer side on the right alone: it hides nothing from a camera
-        # at the left
-        turn = 1 if place == 0 or chance.random() < 0.5 else -1
-        made[place] = (
-            furnishings.drawers(body, front),
-            furnishings.cupboard(body, other, turn),
-            furnishings.microwave(str(chance.choice(["white", "silver", "black", "red"])), turn),
-        )[which]
-    row = [each for each in made if each is not None]
-    gaps = chance.uniform(0.008, 0.02, 2)
-    left = (sum(each.size[1] for each in row) + gaps.sum()) / 2 + chance.uniform(-0.01, 0.01)
+    turn = 1 if chance.random() < _OFTEN_TO_THE_RIGHT else -1  # of all doors, which would meet otherwise
+    pieces = (
+        furnishings.drawers(body, front),
+        furnishings.cupboard(body, other, turn),
+        furnishings.microwave(str(chance.choice(["white", "silver", "black", "red"])), turn),
+    )
+    row = [pieces[which] for which in chance.permutation(3)]
+    gaps = chance.uniform(0.018, 0.026, 2)
+    left = (sum(each.size[1] for each in row) + gaps.sum()) / 2 + chance.uniform(-0.005, 0.005)
     for each, gap in zip(row, (*gaps, 0.0), strict=True):
         yield _placed(chance, each, reach - _ROW_FRONT + each.size[0] / 2, left - each.size[1] / 2, 0.0)
         left -= each.size[1] + gap
@@ -253,7 +250,10 @@ class _Stocking:
             spot = self._spot(space, size)
             if spot is None or spot.overlaps_any(each.grown(MARGIN) for each in taken):
                 continue
-            if np.hypot(*self._place(placed, space, spot)[:2]) <= self._reach:
+            x, y, yaw = self._place(placed, space, spot)
+            covered = Footprint(x, y, spot.length, spot.width, yaw)
+            others = (each.kept_free for each in self._furniture if each is not placed)
+            if np.hypot(x, y) <= self._reach and not covered.overlaps_any(others):
                 return spot
         return None
 
