@@ -50,6 +50,8 @@ _OFTEN_TO_THE_RIGHT = 0.6
 _NUMBERS = {TRAY: (1, 3), DRAWER: (1, 2), CUPBOARD: (1, 2), MICROWAVE: (0, 1), SINK: (1, 2), STOVE: (0, 1), TOP: (0, 1)}
 """How many things are in or on each space of a kind, at least and at most."""
 _ON_WORKTOP = (3, 6)
+_SMALL, _SMALL_ONES = ("apple", "orange", "tomato", "egg", "sponge"), 2
+"""So many of these are on every worktop: an arm can take them, and they go into a drawer."""
 _KINDS_TRIED, _SPOTS_TRIED = 6, 25
 _STREAM = 0x6B697463
 """Beside the episode's seed, what seeds the kitchen."""
@@ -289,9 +291,9 @@ class _Stocking:
     def _cover_worktop(self) -> None:
         blocked = [each.kept_free.grown(MARGIN) for each in self._furniture]
         wanted = int(self._chance.integers(_ON_WORKTOP[0], _ON_WORKTOP[1] + 1))
-        wanted = max(wanted, FEWEST_THINGS - len(self.things))
+        first = wanted = max(wanted, FEWEST_THINGS - len(self.things))
         for _ in range(wanted * _KINDS_TRIED):
-            made = self._next(WORKTOP)
+            made = self._next(WORKTOP, _SMALL if wanted > first - _SMALL_ONES else None)
             if wanted == 0 or made is None:
                 return
             kind, _, state, scale = made
@@ -310,10 +312,10 @@ class _Stocking:
             if np.hypot(x, y) < self._reach - 0.02 and np.linalg.norm(spot.corners, axis=1).min() > _NEAREST:
                 yield spot
 
-    def _next(self, place: str) -> Choice | None:
-        """Draw a thing for a kind of place, first of the kinds that are not there yet."""
-        fresh = [name for name in self._unused if place in KINDS[name].places]
-        names = fresh or [name for name, kind in KINDS.items() if place in kind.places]
+    def _next(self, place: str, among: tuple[str, ...] | None = None) -> Choice | None:
+        """Draw a thing for a kind of place, or one of certain kinds, first of the kinds that are not there yet."""
+        fitting = [name for name, kind in KINDS.items() if place in kind.places and (among is None or name in among)]
+        names = [name for name in self._unused if name in fitting] or fitting
         if not names:
             return None
         kind = KINDS[str(self._chance.choice(names))]
