@@ -65,6 +65,7 @@ class KitchenEnv(TabletopEnv):
     """Two drawers, a cupboard, a microwave, a stove, a sink, a tray, and thirteen or more things in and on them."""
 
     RANGES = {name: KitchenRanges() for name in ("standard", "hard", "paper")}
+    TELLS_VISIBLE = True
     ranges: KitchenRanges
     kitchen: Kitchen
     tour: KitchenTour

@@ -36,6 +36,8 @@ OPENED_SHARE = 0.1
 """What is open by more than this share of its travel is opened."""
 _DRIVE = {"prismatic": (60.0, 40.0, 20.0), "revolute": (3.0, 2.0, 1.0)}
 """Stiffness, damping and greatest force of a drive, by the type of the joint: N/m, Ns/m, N or Nm/rad, Nms/rad, Nm."""
+_PUSHED_OUT = 0.5
+"""A thing that is squeezed is pushed out no faster than this, m/s."""
 _ON_TOP = 0.05
 """A thing is on a space while its underside is no further than this above it, m."""
 
@@ -49,6 +51,7 @@ class Thing:
         pose = ROBOT_BASE * to_sapien((placed.x, placed.y, placed.z + 0.001), turn)
         self.body = placed.body
         self.actor = build_free(scene, placed.thing_id, self.body.solids, pose)
+        self._rigid.max_depenetration_velocity = _PUSHED_OUT
         self._bodies = {state: self._body_in(state) for state in placed.kind.states if self._can_be(state)}
         self._looks = {state: drawn(body.merged()) for state, body in self._bodies.items()}
         for each in self._looks.values():

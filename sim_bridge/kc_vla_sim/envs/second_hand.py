@@ -25,6 +25,8 @@ HIGH, CARRIED = 0.7, 0.36
 _AWAY = sapien.Pose(p=[0, 0, -4])
 _REST = 4
 """Steps for which it stays where it takes and releases a thing."""
+_MOST_STEPS = 100
+"""For a straight way, also to a thing that has fallen off the worktop."""
 _SKIN: Colour = (0.75, 0.42, 0.28)
 _SLEEVE: Colour = (0.08, 0.1, 0.22)
 
@@ -86,7 +88,7 @@ class SecondHand:
 
     def _go(self, start: Vector, end: Vector, held: bool) -> None:
         """Add a straight way that begins and ends slowly."""
-        steps = max(2, round(1.5 * float(np.linalg.norm(end - start)) / STRIDE))
+        steps = min(max(2, round(1.5 * float(np.linalg.norm(end - start)) / STRIDE)), _MOST_STEPS)
         shares = (1 - np.cos(np.linspace(0, np.pi, steps))) / 2
         self._way.extend((start + share * (end - start), held) for share in shares)
         self._way.extend((end, held) for _ in range(_REST))

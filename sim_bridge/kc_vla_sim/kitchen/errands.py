@@ -12,11 +12,15 @@ from kc_vla_sim.kitchen.furniture import Space
 from kc_vla_sim.kitchen.kinds import DRAWER, Kind
 from kc_vla_sim.kitchen.layout import MARGIN, PlacedFurniture
 
-GRASPED_WIDTH = 0.072
+GRASPED_WIDTH = 0.066
 """The arm takes things that are no wider than this, m."""
 _CLEARANCE = 0.03
-"""Around a thing that the arm takes or puts down, m."""
-_TRIES = 400
+"""Around a thing that the arm takes or puts down, m ..."""
+_LESS_CLEARANCE = 0.003
+"""... and where there is no such place."""
+_MOVED = 0.1
+"""A thing is moved at least so far, m."""
+_TRIES = 600
 _RIM = 0.32, 0.64
 """Between these distances from the base's axis the arm takes and puts down things, m."""
 
@@ -97,13 +101,14 @@ def spot_on_worktop(
     chance = np.random.default_rng(seed)
     blocked = [other.footprint.grown(MARGIN) for other in things if other is not thing]
     blocked += [unit.kept_free for unit in furniture]
-    for _ in range(_TRIES):
-        distance, angle = chance.uniform(*_RIM), chance.uniform(-1.7, 1.7)
-        x, y = float(distance * np.cos(angle)), float(distance * np.sin(angle))
-        spot = Footprint(x, y, thing.size[0], thing.size[1], thing.yaw)
-        far = np.hypot(x - thing.x, y - thing.y) > 0.12
-        if far and x > -0.05 and not spot.grown(_CLEARANCE).overlaps_any(blocked):
-            return spot
+    for clearance in (_CLEARANCE, _LESS_CLEARANCE):
+        for _ in range(_TRIES):
+            distance, angle = chance.uniform(*_RIM), chance.uniform(-1.7, 1.7)
+            x, y = float(distance * np.cos(angle)), float(distance * np.sin(angle))
+            spot = Footprint(x, y, thing.size[0], thing.size[1], thing.yaw)
+            far = np.hypot(x - thing.x, y - thing.y) > _MOVED
+            if far and not spot.grown(clearance).overlaps_any(blocked):
+                return spot
     return None
 
 

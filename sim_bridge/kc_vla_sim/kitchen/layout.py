@@ -80,13 +80,13 @@ class PlacedFurniture:
     openings: dict[str, float]
     on: bool = False
 
-    @property
+    @cached_property
     def footprint(self) -> Footprint:
         """Return what it covers."""
         depth, width, _ = self.furniture.size
         return Footprint(self.x, self.y, depth, width, self.yaw)
 
-    @property
+    @cached_property
     def kept_free(self) -> Footprint:
         """Return its footprint and what its drawers, doors and handles pass over in front of it."""
         depth, width, _ = self.furniture.size
