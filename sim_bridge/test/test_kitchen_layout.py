@@ -15,6 +15,7 @@ from kc_vla_sim.kitchen.layout import (
     FEWEST_THINGS,
     LEAST_REACH,
     MOST_REACH,
+    REACH,
     Layout,
     PlacedThing,
     draw_layout,
@@ -43,10 +44,10 @@ def test_a_seed_is_one_kitchen(seed: int) -> None:
 
 
 @given(seeds, reaches)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_nothing_stands_in_another_or_before_a_door_and_all_is_within_reach(seed: int, reach: float) -> None:
     layout = draw_layout(seed, reach)
-    assert len(layout.things) >= FEWEST_THINGS
+    assert len(layout.things) >= (FEWEST_THINGS if reach >= REACH else FEWEST_THINGS - 4)
     for one, other in combinations(layout.furniture, 2):
         assert not one.footprint.overlaps(other.footprint)
     for one, other in combinations(layout.things, 2):
@@ -64,12 +65,12 @@ def test_nothing_stands_in_another_or_before_a_door_and_all_is_within_reach(seed
 
 
 def test_a_reach_that_is_too_short_or_too_long_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"no kitchen for a reach of 0.5 m: choose 0.66 to 0.78 m"):
+    with pytest.raises(ValueError, match=r"no kitchen for a reach of 0.5 m: choose 0.69 to 0.78 m"):
         draw_layout(1, 0.5)
 
 
 def test_many_kitchens_have_every_kind_in_every_state_open_and_closed_things_and_hidden_ones() -> None:
-    layouts = [draw_layout(seed) for seed in range(60)]
+    layouts = [draw_layout(seed) for seed in range(45)]
     things = [thing for layout in layouts for thing in layout.things]
     assert {(thing.kind.name, thing.state) for thing in things} == {
         (kind.name, state) for kind in KINDS.values() for state in kind.states

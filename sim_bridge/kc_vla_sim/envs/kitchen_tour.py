@@ -31,11 +31,10 @@ LOOKED, DRAWER_OPENED, PUT, DRAWER_CLOSED, DOOR_OPENED, DOOR_CLOSED, MOVED = ran
 STAGES = 7
 _OPEN_SHARE = 0.9
 """The arm opens drawers and doors to this share of their travel."""
-_ATTEMPTS = 2
-"""After so many in vain the second hand does what the arm cannot."""
 _DRIVE_STEPS = 40
+"""For so long the second hand pulls at what the arm has not moved."""
 _AJAR_SHARE, _SHUT_SHARE = 0.3, 0.03
-"""The arm has opened or shut something when less than this share of its travel is missing."""
+"""The arm has opened or shut something when no more than this share of its travel is missing."""
 _PUT_DOWN = 0.06
 """A thing is at its place when it is nearer to it than this, m."""
 
@@ -117,20 +116,15 @@ class KitchenTour:
             self._reach(stage)
 
     def _move(self, unit: Unit, name: str, target: float) -> Iterator[list[Leg]]:
-        """Yield legs that open or close something; what the arm does not move so far is moved by the second hand."""
-        piece = unit.furniture.piece(name)
-        allowed = (_AJAR_SHARE if target else _SHUT_SHARE) * piece.travel
-        for _ in range(_ATTEMPTS):
-            now = unit.openings[name]
-            if piece.pivot is not None:
-                yield list(legs.swing_door(unit.placed, piece, now, target))
-            elif target > now:
-                yield list(legs.pull_drawer(unit.placed, piece, now, target))
-            else:
-                yield list(legs.push_drawer(unit.placed, piece, now))
-            if abs(unit.openings[name] - target) < allowed:
-                break
+        """Yield legs that open or close something; where the arm fails, the second hand does it."""
+        piece, now = unit.furniture.piece(name), unit.openings[name]
+        if piece.pivot is not None:
+            yield list(legs.swing_door(unit.placed, piece, now, target))
+        elif target > now:
+            yield list(legs.pull_drawer(unit.placed, piece, now, target))
         else:
+            yield list(legs.push_drawer(unit.placed, piece, now))
+        if abs(unit.openings[name] - target) > (_AJAR_SHARE if target else _SHUT_SHARE) * piece.travel:
             self._helped = True
             unit.drive(name, target)
             yield [self._aside(unit, _DRIVE_STEPS)]

@@ -33,9 +33,10 @@ from kc_vla_sim.kitchen.kinds import (
 
 REACH = 0.7
 """How far from its base's axis the arm works on the table, m."""
-LEAST_REACH, MOST_REACH = 0.66, 0.78
+LEAST_REACH, MOST_REACH = 0.69, 0.78
 """Between these the furniture has its place, m."""
 FEWEST_THINGS = 13
+"""Within `REACH`; less room may have fewer."""
 MARGIN = 0.012
 """Between two things, and between a thing and furniture beside it, m."""
 _ROW_FRONT, _WING = 0.2, 0.1
@@ -52,7 +53,7 @@ _NUMBERS = {TRAY: (1, 3), DRAWER: (1, 2), CUPBOARD: (1, 2), MICROWAVE: (0, 1), S
 _ON_WORKTOP = (3, 6)
 _SMALL, _SMALL_ONES = ("apple", "orange", "tomato", "egg", "sponge"), 2
 """So many of these are on every worktop: an arm can take them, and they go into a drawer."""
-_KINDS_TRIED, _SPOTS_TRIED = 6, 25
+_KINDS_TRIED, _SPOTS_TRIED = 10, 25
 _STREAM = 0x6B697463
 """Beside the episode's seed, what seeds the kitchen."""
 Choice = tuple[Kind, str, str, float]
