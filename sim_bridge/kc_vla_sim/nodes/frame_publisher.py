@@ -52,7 +52,7 @@ class FramePublisher:
 
     @property
     def watched(self) -> bool:
-        """Return whether somebody subscribes to what needs images."""
+        """Return whether anything that needs images has a subscriber."""
         drawn = (*self._images.values(), *self._depths.values(), self._detections)
         return any(publisher.get_subscription_count() for publisher in drawn)
 
