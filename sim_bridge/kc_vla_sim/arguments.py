@@ -11,7 +11,7 @@ from typing import NoReturn
 from kc_vla.cli.numbers import not_negative, positive, share
 from kc_vla.cli.renamed_option import add_former_name
 from kc_vla.core.splits import SPLITS
-from kc_vla.core.tasks import simulated_tasks
+from kc_vla.core.tasks import played_tasks, simulated_tasks
 from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR
 
 ALL = "all"
@@ -75,7 +75,7 @@ def _ask_tasks(verb: argparse.ArgumentParser) -> None:
 
 
 def _ask_play(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--task", required=True, choices=sorted(simulated_tasks()), help="name in the task table")
+    verb.add_argument("--task", required=True, choices=sorted(played_tasks()), help="name in the task table")
     verb.add_argument("--seed", type=not_negative, required=True, help="of the episode")
     verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     verb.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")

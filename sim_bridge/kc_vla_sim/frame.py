@@ -12,6 +12,7 @@ from kc_vla.core.views import Views
 from kc_vla_sim.robot import RIG
 
 Image = NDArray[np.uint8]
+DepthImage = NDArray[np.float32]
 
 BASE_FRAME, TOOL_FRAME = RIG.base_frame, RIG.tool_frame
 
@@ -43,6 +44,22 @@ class GroundTruthObject:
     pose: Pose
     size: tuple[float, float, float]
     attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class VisibleObject:
+    """What a camera sees of an object.
+
+    Attributes:
+        pixels: how many show it.
+        share: of its silhouette that can be seen, 0..1; the silhouette is that of the object's convex hull, so that
+            hollows in its outline make it less than 1.
+        box: first column and row, and those after the last, of these pixels.
+    """
+
+    pixels: int
+    share: float
+    box: tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -90,6 +107,9 @@ class SimulatedFrame:
         reason: why it ended, "success" or the failure in the task's own words; empty before.
         completed_stages: how many stages of the task were reached, in order.
         keyframe_index: which of the task's keyframes that is; 0 where it is none, too.
+        depth: of each view, along the optical axis (H, W), m, 0 where there is nothing; empty unless it is asked for.
+        visible: by view, what it shows of each object that it shows; empty where it is not drawn, and in tasks that
+            do not say.
     """
 
     index: int
@@ -105,3 +125,5 @@ class SimulatedFrame:
     reason: str
     completed_stages: int
     keyframe_index: int = 0
+    depth: Mapping[str, DepthImage] = field(default_factory=dict)
+    visible: Mapping[str, Mapping[str, VisibleObject]] = field(default_factory=dict)

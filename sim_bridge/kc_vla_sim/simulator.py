@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,9 +21,10 @@ from kc_vla_sim.cameras import camera_model
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
 from kc_vla_sim.errors import BadTaskError, EpisodeOverError, UnplayedTaskError
 from kc_vla_sim.experts import make_expert
-from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedFrame
+from kc_vla_sim.frame import CameraModel, DepthImage, GroundTruthKeyframe, Image, SimulatedFrame, VisibleObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
+from kc_vla_sim.kitchen.events import KitchenEvent
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.making import make_environment
 from kc_vla_sim.protocol import Expert, check_seed
@@ -47,6 +50,7 @@ class Simulator:
         variant: str = STANDARD,
         looks: str = STANDARD_LOOKS,
         whims: bool = True,
+        depth: bool = False,
     ) -> None:
         """Check what drawing needs; the environment itself is made at the first reset.
 
@@ -58,6 +62,7 @@ class Simulator:
             variant: of every task, a name in `kc_vla_sim.variants`.
             looks: of every task, a name in `kc_vla_sim.looks`; they change images and cameras, nothing else.
             whims: False leaves the expert nothing to draw for itself: another episode of the same seed.
+            depth: let frames have depth images.
 
         Raises:
             BadVariantError: there is no such variant.
@@ -67,11 +72,13 @@ class Simulator:
         """
         self._width, self._height = image_size_of(image_size)
         self._renderer = choose_renderer(renderer)
-        self._draw = draw
+        self.draws = draw
+        """Whether the frames from now on have images; see `redrawn`."""
         self._shadows = shadows
         self._variant = check_variant(variant)
         self._looks = check_looks(looks)
         self._whims = whims
+        self._depth = depth
         self._task: Task | None = None
         self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
         self._expert: Expert | None = None
@@ -155,6 +162,19 @@ class Simulator:
             raise EpisodeOverError("no episode yet: reset the simulator first")
         pictures = self._world.pictures()
         return pictures[THIRD_PERSON_CAMERA], pictures[WRIST_CAMERA]
+
+    def redrawn(self, frame: SimulatedFrame) -> SimulatedFrame:
+        """Return the present `frame` with images, also one that was not drawn."""
+        drawn, self.draws = self.draws, True
+        try:
+            views, depth, visible = self._drawn()
+        finally:
+            self.draws = drawn
+        return replace(frame, views=views, depth=depth, visible=visible)
+
+    def kitchen_events(self) -> Sequence[KitchenEvent]:
+        """Return what has changed so far in the present kitchen; nothing in other tasks."""
+        return tuple(getattr(self._world, "events", ()))
 
     def picture(self, view: str) -> Image:
         """Draw one of `VIEWS` alone; otherwise as `look`."""
@@ -270,7 +290,7 @@ class Simulator:
         elif truncated:
             reason = "time limit"
         self._running = not reason
-        pictures = self.look() if self._draw else (_NO_PICTURE, _NO_PICTURE)
+        views, depth, visible = self._drawn()
         assert self._task is not None  # there is no frame before the first reset
         labels = self._task.keyframes
         known = world.keyframes_until_now()
@@ -281,7 +301,7 @@ class Simulator:
         robot = world.agent.robot
         return SimulatedFrame(
             index=self._index,
-            views=dict(zip(VIEWS, pictures, strict=True)),
+            views=views,
             joint_names=tuple(joint.name for joint in robot.get_active_joints()),
             joint_positions=robot.get_qpos()[0].numpy().astype(np.float64),
             joint_velocities=robot.get_qvel()[0].numpy().astype(np.float64),
@@ -293,7 +313,27 @@ class Simulator:
             reason=reason,
             completed_stages=int(info.get("completed_stages", 0)),
             keyframe_index=now or 0,
+            depth=depth,
+            visible=visible,
         )
+
+    def _drawn(self) -> tuple[Views, dict[str, DepthImage], dict[str, dict[str, VisibleObject]]]:
+        """Return the images of the present frame, their depth if it is asked for, and what they show if that is known.
+
+        All come of one rendering.
+        """
+        world = self._world
+        if not self.draws:
+            return dict.fromkeys(VIEWS, _NO_PICTURE), {}, {}
+        if not self._depth and not getattr(world, "TELLS_VISIBLE", False):
+            return self.views(), {}, {}
+        if not hasattr(world, "captures"):
+            assert self._task is not None
+            raise BadTaskError(f"the environment of task '{self._task.name}' has no captures(): play it without depth")
+        captures = world.captures()
+        views = {name: captures[name].image for name in VIEWS}
+        depth = {name: captures[name].depth for name in VIEWS} if self._depth else {}
+        return views, depth, world.visible(captures)
 
 
 @cache

@@ -16,12 +16,13 @@ from mani_skill.sensors.camera import CameraConfig
 from mani_skill.utils import sapien_utils
 from mani_skill.utils.structs import Pose
 
+from kc_vla_sim.envs.captures import Capture, capture_of
 from kc_vla_sim.envs.distractors import PLACES, Distractors, Places, numbers_of_chance
 from kc_vla_sim.envs.room import build_room, light_room
 from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, RoomLooks, draw_room
 from kc_vla_sim.envs.whims import without_whims
 from kc_vla_sim.errors import BadLooksError
-from kc_vla_sim.frame import GroundTruthObject, Image
+from kc_vla_sim.frame import GroundTruthObject, Image, VisibleObject
 from kc_vla_sim.looks import STANDARD_LOOKS, VARIED_LOOKS, check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
@@ -45,6 +46,9 @@ class TabletopEnv(BaseEnv):
 
     DISTRACTOR_PLACES: ClassVar[Places] = PLACES
     """Those of the places for distractors that the task leaves free; as many as a variant has distractors, or more."""
+
+    TELLS_VISIBLE: ClassVar[bool] = False
+    """Whether the task says what its cameras see of its objects, see `visible`."""
 
     agent: LightPandaWristCam
     room: RoomLooks
@@ -155,15 +159,30 @@ class TabletopEnv(BaseEnv):
 
         They are (height, width, 3) each, for one environment without a batch.
         """
+        drawn = {
+            name: sensor.get_obs(rgb=True, depth=False, position=False, segmentation=False)["rgb"]
+            for name, sensor in self._rendered(cameras).items()
+        }
+        return {name: np.ascontiguousarray(rgb[0].cpu().numpy()) for name, rgb in drawn.items()}
+
+    def captures(self, cameras: Sequence[str] | None = None) -> dict[str, Capture]:
+        """Draw as `pictures` does, and read depth and bodies from the same rendering."""
+        return {name: capture_of(sensor) for name, sensor in self._rendered(cameras).items()}
+
+    def visible(self, captures: Mapping[str, Capture]) -> dict[str, dict[str, VisibleObject]]:
+        """Return what each camera sees of the objects, by view and object; a task that does not say returns nothing.
+
+        Args:
+            captures: of the present frame, of `captures`.
+        """
+        return {}
+
+    def _rendered(self, cameras: Sequence[str] | None) -> dict[str, Any]:
         self.scene.update_render(update_human_render_cameras=False)
         sensors = {name: self._sensors[name] for name in (self._sensors if cameras is None else cameras)}
         for sensor in sensors.values():  # of all, before one is waited for
             sensor.capture()
-        drawn = {
-            name: sensor.get_obs(rgb=True, depth=False, position=False, segmentation=False)["rgb"]
-            for name, sensor in sensors.items()
-        }
-        return {name: np.ascontiguousarray(rgb[0].cpu().numpy()) for name, rgb in drawn.items()}
+        return sensors
 
     @property
     def failure_reason(self) -> str:

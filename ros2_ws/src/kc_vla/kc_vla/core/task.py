@@ -22,6 +22,8 @@ class Task:
         stages: the steps that the completion rate counts, in order.
         choices: what there is to choose from at the task's moments of decision.
         decisions: how many such moments an episode has.
+        tour: whether the arm only looks around, for memories that cameras fill: it is no task among "all", and nothing
+            is trained or measured on it unless it is named.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Task:
     stages: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     decisions: int = 0
+    tour: bool = False
 
     def __post_init__(self) -> None:
         """Raise `ValueError` where the parts do not fit together."""

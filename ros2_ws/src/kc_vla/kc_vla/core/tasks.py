@@ -20,6 +20,8 @@ FIRST_TASKS = ("counting", "identity", "spatial", "temporal")
 """Those that there were before the table was open: what was trained or measured then counts by their places."""
 
 
+_TOUR = ("drawer opened", "thing put into the drawer", "drawer closed", "door opened", "door closed", "thing moved")
+"""What happens in the kitchen while the arm looks around."""
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
@@ -88,6 +90,16 @@ TASKS: dict[str, Task] = {
             choices=("red", "green", "blue"),
             decisions=3,
         ),
+        Task(
+            name="kitchen",
+            environment="KcVlaKitchen-v1",
+            expert="kc_vla_sim.experts.kitchen_tour:KitchenTourExpert",
+            instruction="Look around in the kitchen.",
+            wordings=("Have a look at everything in the kitchen.",),
+            keyframes=("start", *_TOUR),
+            stages=("looked around", *_TOUR),
+            tour=True,
+        ),
     )
 }
 
@@ -116,8 +128,14 @@ def add_tasks(path: Path) -> None:
 
 
 def simulated_tasks() -> tuple[str, ...]:
-    """Return the names of the tasks that have an environment."""
-    return tuple(name for name, task in TASKS.items() if task.environment)
+    """Return the names of the tasks that have an environment and are there to be solved."""
+    return tuple(name for name, task in TASKS.items() if task.environment and not task.tour)
+
+
+def played_tasks() -> tuple[str, ...]:
+    """Return the names of the tasks that have an environment, those where the arm only looks around last."""
+    tours = (name for name, task in TASKS.items() if task.environment and task.tour)
+    return (*simulated_tasks(), *tours)
 
 
 def find_task(name: str) -> Task:
