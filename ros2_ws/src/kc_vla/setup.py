@@ -88,7 +88,7 @@ EXTRAS = {
     "household": [f"kc_vla_sim=={VERSION}"],
     "sim": [f"kc_vla_sim[maniskill]=={VERSION}"],
 }
-"""The names by which `kc_vla.cli.extras` tells a user what to install."""
+"""The names by which `kc_vla.core.extras` tells a user what to install."""
 
 
 class WholePackage(egg_info):  # type: ignore[misc]  # its own base class has no types
