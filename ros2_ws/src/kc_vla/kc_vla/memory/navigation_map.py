@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 import networkx as nx
 
-from kc_vla.memory.floors import floors_called, without_floor
+from kc_vla.memory.floors import floors_called, floors_of, without_floor
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.nodes import Area, Connection, Floor
+from kc_vla.memory.long_term.nodes import Area, Connection
 from kc_vla.memory.short_term.unit import spoken
 
 
@@ -46,7 +46,7 @@ class NavigationMap:
             )
             if not each.forgotten and one in self.areas and other in self.areas:
                 self._network.add_edge(one, other, weight=cost_m)
-        self.floors = tuple(_floors(self.areas.values()))
+        self.floors = floors_of(self.areas.values())
         self._far: dict[str, Mapping[str, float]] = {}
 
     def distance(self, start: str, end: str) -> float:
@@ -97,10 +97,3 @@ class NavigationMap:
         if not found and not (floor and not wanted):
             raise GraphError(f"there is no area or room {told(name)}")
         return self.nearest(found or allowed, start)
-
-
-def _floors(areas: Iterable[Area]) -> list[Floor]:
-    heights: dict[str, float] = {}
-    for area in areas:
-        heights[area.floor] = min(area.position[2], heights.get(area.floor, math.inf))
-    return sorted((Floor(name, height) for name, height in heights.items()), key=lambda each: (each.height_m, each.id))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from kc_vla.memory.floors import without_floor
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Vector
 from kc_vla.memory.references.fits import Fit, fits
@@ -33,7 +34,11 @@ class NamedAreas(Protocol):
     """Places with names: areas and floors."""
 
     def members(self, name: str) -> frozenset[str] | None:
-        """Return the ids of the areas that are called so; None if none is."""
+        """Return the ids of the areas that are called so; None if none is.
+
+        Raises:
+            GraphError: the words are for a floor that there is not.
+        """
         ...
 
     def middle(self, name: str) -> Vector | None:
@@ -103,7 +108,8 @@ class TextSearch:
             viewpoint: where one looks from: a pose, or the id or name of a thing or an area.
 
         Raises:
-            GraphError: the text needs a viewpoint that is not given or not known, or a relation needs more things.
+            GraphError: the text needs a viewpoint that is not given or not known, or a relation needs more things, or
+                it names a floor that there is not.
         """
         return self._find(_Asker(things, places, viewpoint), text, _DEPTH)
 
@@ -119,13 +125,16 @@ class TextSearch:
 
     def _plain(self, asker: _Asker, text: str) -> TextAnswer:
         """Return what fits a text without a relation."""
-        meaning = self._meanings.of(text, asker.things.types)
+        rest, floor = without_floor(text)
+        on = asker.places.members(floor) if floor and rest else None
+        meaning = self._meanings.of(text if on is None else rest, asker.things.types)
         found = [
             TextMatch(thing, fit, _score(fit, meaning, thing.object_type))
             for name in meaning.named.types
             for group in asker.things.groups(name)
             if (fit := fits(meaning.reference, meaning.named, next(iter(group.values())))) is not Fit.NO
             for thing in group.values()
+            if on is None or thing.area in on
         ]
         if not found:
             return TextAnswer()
