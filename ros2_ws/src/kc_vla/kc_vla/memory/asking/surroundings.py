@@ -51,6 +51,15 @@ class HomeSurroundings:
         by_id = {area for area in self.areas if spoken(area) == plain}
         return self._of_room(plain) or frozenset(by_id) or self._on_floors(plain)
 
+    def members(self, name: str) -> frozenset[str] | None:
+        """Return the same, for searches by text."""
+        return self.called(name)
+
+    def middle(self, name: str) -> Vector | None:
+        """Return the middle of an area that a name stands for, m; None if it is no part of the home."""
+        found = self.called(name)
+        return self.areas[min(found)].position if found else None
+
     def room(self, area: str) -> str:
         """Return the name of the room of an area, or its id where it has none; empty for an unknown area."""
         known = self.areas.get(area)
