@@ -78,6 +78,12 @@ def floor_apart(words: Words) -> tuple[Words, str]:
     return tuple(word for word in words if not is_floor_word(word)), " ".join(floors)
 
 
+def relation_apart(words: Words) -> tuple[Words, str]:
+    """Return a noun phrase without the word that identifies it by others, and that: ("the", "mug"), "left of lamp"."""
+    found = [word for word in words if " " in word]
+    return tuple(word for word in words if " " not in word), " ".join(found)
+
+
 def with_floor(floor: str, name: str) -> str:
     """Return the name of what is on a floor: "upstairs mug"; that of the floor where nothing else is named."""
     return f"{floor} {name}".strip()
