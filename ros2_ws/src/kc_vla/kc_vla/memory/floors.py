@@ -75,6 +75,14 @@ def floors_of(areas: Iterable[Area]) -> tuple[Floor, ...]:
     return tuple(sorted((Floor(name, height) for name, height in heights.items()), key=_order))
 
 
+def floor_words(floors: Sequence[Floor]) -> dict[str, str]:
+    """Return what people call each floor, by its id: "second floor"; what is below the ground by its own name."""
+    ordered = sorted(floors, key=_order)
+    ground = min(range(len(ordered)), key=lambda at: abs(ordered[at].height_m), default=0)
+    counted = {each.id: f"{word} floor" for each, word in zip(ordered[ground:], _COUNTED, strict=False)}
+    return {each.id: counted.get(each.id, each.name or each.id) for each in ordered}
+
+
 def floors_called(name: str, floors: Sequence[Floor], here: str = "") -> tuple[str, ...]:
     """Return the ids of the floors that a name means, the lowest first; none where it is no name of a floor.
 

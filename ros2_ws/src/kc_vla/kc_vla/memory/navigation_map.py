@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import networkx as nx
 
-from kc_vla.memory.floors import floors_called, floors_of, without_floor
+from kc_vla.memory.floors import floor_words, floors_called, floors_of, without_floor
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Connection
 from kc_vla.memory.short_term.unit import spoken
+
+
+class AreaName(NamedTuple):
+    """What people call an area: "bedroom", "second floor"; the room is empty where it has no name."""
+
+    room: str
+    floor: str
 
 
 class NavigationMap:
@@ -56,6 +64,11 @@ class NavigationMap:
         if start not in self._far:
             self._far[start] = nx.single_source_dijkstra_path_length(self._network, start)
         return self._far[start].get(end, math.inf)
+
+    def area_names(self) -> Mapping[str, AreaName]:
+        """Return what people call each area, by its id."""
+        words = floor_words(self.floors)
+        return {each.id: AreaName(spoken(each.name), words[each.floor]) for each in self.areas.values()}
 
     def nearest(self, areas: Iterable[str], start: str) -> str:
         """Return the one of some areas that is nearest to another; empty where there are none."""
