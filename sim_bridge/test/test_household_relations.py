@@ -46,6 +46,8 @@ PUT = (
     ("house1", "put the apple next to the watch on the side table", "Apple", "SideTable_1"),
     ("1", "put the lettuce next to the microwave on the counter", "Lettuce", "CounterTop_3"),
     ("1", "put the thing left of the egg into the sink", "DishSponge_2", "SinkBasin_1"),
+    ("301", "put the pen next to the pencil on the bed", "Pen_1", "Bed_1"),
+    ("1", "put the egg next to the apple in the sink", "Egg", "SinkBasin_1"),
     ("1", "bring the cup next to the microwave to the sink", "Cup_1", "SinkBasin_1"),
 )
 REFUSED = (

@@ -30,12 +30,17 @@ PLANS = (
     ("open the drawer left of the fridge", "OpenObject(drawer left of fridge)"),
     ("turn on the lamp next to the sofa", "SwitchOn(lamp next to sofa)"),
     ("grab a cup next to the plate", "PickupObject(a cup next to plate)"),
+    ("bring me something next to the plate", "PickupObject(something next to plate)"),
+    ("bring me whatever is left of the mug", "PickupObject(whatever left of mug)"),
+    ("bring me the mug on the table next to the plate", "GoToObject(table); PickupObject(mug next to plate)"),
     ("take the mug from the shelf next to the fridge", "GoToObject(shelf next to fridge); PickupObject(mug)"),
     # which thing, and where it goes
     ("put the thing left of the egg into the sink",
      "PickupObject(thing left of egg); PutObject(thing left of egg, sink)"),
     ("bring the cup next to the plate to the table",
      "PickupObject(cup next to plate); PutObject(cup next to plate, table)"),
+    ("put the book that is next to the lamp on the bed",
+     "PickupObject(book next to lamp); PutObject(book next to lamp, bed)"),
     ("put the apple nearest to the sink on the plate",
      "PickupObject(apple nearest to sink); PutObject(apple nearest to sink, plate)"),
     # where it goes
@@ -51,6 +56,28 @@ def test_words_for_a_relation_belong_to_the_thing_or_to_the_place(instruction: s
     plan = GrammarPlanner().plan(Request(instruction))
     assert "; ".join(map(str, plan.calls)) == calls
     assert not [note for note in plan.notes if "left out" in note]
+
+
+def on(object_id: str, container: str) -> ObservedThing:
+    kind = object_id.partition("_")[0]
+    return ObservedThing(kind, object_id, (0.0, 0.0, 1.0), (0.1, 0.1, 0.1), "", {}, "on", container, "a", True)
+
+
+@pytest.mark.parametrize(
+    ("known", "calls"),
+    [
+        ((), ["PickupObject(mug)", "PutObject(mug, shelf next to plate)"]),
+        ((on("Plate_1", "Shelf_1"),), ["PickupObject(mug)", "PutObject(mug, shelf next to plate)"]),
+        ((on("Plate_1", "Table_1"),), ["PickupObject(mug next to plate)", "PutObject(mug next to plate, shelf)"]),
+        ((on("Plate_1", "Table_1"), on("Plate_2", "Shelf_1")),
+         ["PickupObject(mug)", "PutObject(mug, shelf next to plate)"]),
+    ],
+)  # fmt: skip
+def test_what_is_known_decides_whether_a_relation_is_of_the_thing_or_of_the_place(
+    known: tuple[ObservedThing, ...], calls: list[str]
+) -> None:
+    request = Request("put the mug next to the plate on the shelf", known=known)
+    assert list(map(str, GrammarPlanner().plan(request).calls)) == calls
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kc_vla.memory.recall.words import COLOURS, stem
 from kc_vla.memory.references.likely_places import vocabulary
-from kc_vla.memory.references.names import NEXT_TO, is_id, plain
+from kc_vla.memory.references.names import BESIDE, NEXT_TO, is_id, plain
 from kc_vla.memory.references.naming import tier_of
 from kc_vla.memory.references.spatial_phrases import without_relation
 from kc_vla.memory.short_term.unit import spoken
@@ -63,8 +63,6 @@ _VAGUE = word_set(
     "something anything everything thing things item items object objects stuff it them this that these those one ones "
     "what whatever all others other another rest"
 )
-_BESIDE = frozenset({"place", "counter"})
-"""What a plan calls the place beside something, see `kc_vla.planning.execution.beside`."""
 _AWAY = word_set("away back tidy somewhere put clean clear store")
 _MOST_WORDS = 400
 _WALKS = frozenset({"GoToObject", "GoToPlace", "Explore"})
@@ -132,7 +130,7 @@ class _Said:
         if name in self._ids or self._is_held(name) or self._is_held(call.arguments[0]):
             return True
         what, beside, landmark = name.partition(NEXT_TO)
-        if beside and what in _BESIDE:
+        if beside and what in BESIDE:
             return self._called(_kind(landmark, self._things))
         kind = _kind(without_relation(name), self._things)
         if self._called(kind):

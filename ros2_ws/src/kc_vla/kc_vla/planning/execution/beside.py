@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.references.likely_places import holders
-from kc_vla.memory.references.names import NEXT_TO
+from kc_vla.memory.references.names import BESIDE, NEXT_TO
 from kc_vla.memory.references.naming import tier_of
 from kc_vla.memory.references.reference import read
 from kc_vla.memory.references.spatial import Spatial
@@ -22,7 +22,7 @@ NEAR_M = 1.2
 """How far two pieces of furniture may be apart, from rim to rim, to be next to each other, m."""
 SURFACES = ("counter", "table", "desk", "shelf")
 """What things are put down on in any home, also in one whose furniture has types of its own."""
-_ANY, _COUNTER = "place", "counter"
+_ANY = "place"
 
 
 def holds_things(object_type: str) -> bool:
@@ -55,7 +55,7 @@ class Beside:
             EndedError: see `RememberingRobot.do`.
         """
         what, _, beside = text.partition(NEXT_TO)
-        if what not in (_ANY, _COUNTER):
+        if what not in BESIDE:
             return self._of_that_name(what, beside, without)
         landmark = self._finder.find(beside, without)
         for holder, way_m in self._places(landmark, what):
@@ -70,9 +70,9 @@ class Beside:
         """Bring into sight what is called so and holds the landmark, else what stands beside that."""
         robot = self._robot
         around = HomeSurroundings(robot.grounds.areas, robot.begun_at, robot.now_s)
-        held = SpatialPhrase(beside, Spatial.ON, (what,))
         known = [each for each in robot.all_known().values() if each.relation != HELD]
-        for each in robot.memory.relations.find(replace(read(beside), relation=held), known, around).matches:
+        held = (replace(read(beside), relation=SpatialPhrase(beside, how, (what,))) for how in (Spatial.ON, Spatial.IN))
+        for each in (each for one in held for each in robot.memory.relations.find(one, known, around).matches):
             holder = next(name for name in each.to if name)
             if holder not in without and self._finder.bring(each.thing.object_id) and self._finder.bring(holder):
                 robot.note(f"'next to {beside}' was done as on {holder}, which it is on")

@@ -100,10 +100,10 @@ def meaning_of(clause: Clause) -> ClauseMeaning:
         words = words[1:]
         if clause.deed is Verb.MOVE:
             clause = clause._replace(deed=Verb.TAKE)
-    words, identified = without_clause(words)
-    identified = identified or clause.said.startswith(("take ", "taking "))
+    words, described = without_clause(words)
+    takes = clause.said.startswith(("take ", "taking "))
     head, tails = split_at_prepositions(words, clause.deed is Verb.MOVE)
-    head, tails = with_relations(clause.deed, head, tails, identified)
+    head, tails = with_relations(clause.deed, head, tails, takes, described)
     if clause.deed is Verb.GO:
         return _go(clause, head, tails)
     if clause.deed is Verb.MOVE:

@@ -17,6 +17,7 @@ from kc_vla.planning.grammar.lexicon import (
 from kc_vla.planning.grammar.nouns import (
     RELATIVE,
     SOMETHING,
+    begins_relation,
     floor_apart,
     name_of,
     relation_apart,
@@ -73,7 +74,8 @@ def split_at_prepositions(words: Words, goes: bool = False) -> tuple[Words, list
     while at < len(words):
         word = words[at]
         relative = bool(tails[-1][1] if tails else head) and word in ("that", "which", "you")
-        if relative or (not at and word in SOMETHING):
+        nameless = not at and word in SOMETHING and not begins_relation(words[1:])
+        if relative or nameless:
             end = _end_of_description(words, at, goes)
             (tails[-1][1] if tails else head).extend(words[at:end])
             at = end
@@ -105,7 +107,8 @@ def _end_of_description(words: Words, at: int, goes: bool) -> int:
     """
     for each in range(at + 1, len(words) - 1):
         a_deed = starts_with_verb(words[each + 1 :]) or (words[at] in SOMETHING and words[each + 1] not in ARTICLES)
-        if words[each] in ("onto", "into") or (words[each] == "to" and not a_deed):
+        beside = words[at] in SOMETHING and begins_relation(words[each:])
+        if beside or words[each] in ("onto", "into") or (words[each] == "to" and not a_deed):
             return each
     last = (each for each in range(len(words) - 1, at, -1) if goes and words[each] in INTO)
     return next(last, len(words))  # "put the fruit that you cut on the table": its last place is where it goes

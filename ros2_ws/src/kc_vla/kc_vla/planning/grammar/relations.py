@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from kc_vla.memory.references.spatial_phrases import relation_of
 from kc_vla.planning.grammar.first_verb import Words
 from kc_vla.planning.grammar.lexicon import ARTICLES, FROM, INTO, LAMPS, PERSON, SUPERLATIVES, Verb, word_set
+from kc_vla.planning.grammar.nouns import begins_relation
 from kc_vla.planning.grammar.places import place_of
 
 _SAID = {
@@ -25,6 +26,7 @@ _ALONE = word_set("thing item object one stuff something anything")
 """What is no name of a thing: the rest has to tell which one is meant."""
 _STANDS = word_set("is are stands stand sits sit lies lie standing sitting lying located placed")
 _SEEN = word_set("seen viewed looking")
+_WHERE = frozenset({"in", "on", "inside", "at"})
 _SIDES = (("the", "left"), ("the", "right"))
 _NEVER = frozenset({Verb.LOOK, Verb.EXPLORE, Verb.USE, Verb.MAKE})
 
@@ -38,12 +40,12 @@ def without_clause(words: Words) -> tuple[Words, bool]:
         end = at + (words[at] in ("that", "which"))
         while end < len(words) and words[end] in _STANDS:
             end += 1
-        if end > at and words[end - 1] in _STANDS and _begins_relation(words[end:]):
+        if end > at and words[end - 1] in _STANDS and begins_relation(words[end:]):
             return (*words[:at], *words[end:]), True
     return words, False
 
 
-def with_relations(deed: Verb, head: Words, tails: Tails, taken: bool) -> tuple[Words, Tails]:
+def with_relations(deed: Verb, head: Words, tails: Tails, takes: bool, clause: bool) -> tuple[Words, Tails]:
     """Return a clause in which what identifies a thing by others is one word at its end.
 
     It is the thing of the clause, where that comes from ("the mug from the shelf next to the fridge"), or what it goes
@@ -53,7 +55,8 @@ def with_relations(deed: Verb, head: Words, tails: Tails, taken: bool) -> tuple[
         deed: of the clause.
         head: words for its thing.
         tails: what comes after.
-        taken: what comes first says which thing is meant, and not where it goes: "take", or "that is" before it.
+        takes: its verb is "take", after which a place is where the thing is, unless it says "to".
+        clause: "that is" came before the first relation.
 
     Raises:
         PlanningError: it is not clear what is compared.
@@ -62,30 +65,29 @@ def with_relations(deed: Verb, head: Words, tails: Tails, taken: bool) -> tuple[
     head, tails = _nearest_behind(deed, head, tails)
     if not head or not tails or deed in _NEVER:
         return head, tails
-    if _tells(deed, head, tails, taken):
-        return _folded(deed, head, tails, taken)
-    of_source = tails[0][0] in FROM and (taken or deed is not Verb.MOVE)
-    of_place = tails[0][0] in _SAID and tails[0][1]
-    if tails[1:] and tails[1][0] in _SAID and (of_source or of_place):
-        source, rest = _folded(deed, tails[0][1], tails[1:], taken)
+    stays = takes or deed is not Verb.MOVE
+    if _tells(head, tails, stays or clause):
+        return _folded(head, tails, stays)
+    if not tails[1:] or tails[1][0] not in _SAID:
+        return head, tails
+    if stays and tails[0][0] in _WHERE:  # "the mug on the table next to the plate"
+        head, rest = _folded(head, tails[1:], stays)
+        return head, [tails[0], *rest]
+    if (stays and tails[0][0] in FROM) or (tails[0][0] in _SAID and tails[0][1]):
+        source, rest = _folded(tails[0][1], tails[1:], stays)
         return head, [(tails[0][0], source), *rest]
     return head, tails
 
 
-def _folded(deed: Verb, thing: Words, tails: Tails, taken: bool) -> tuple[Words, Tails]:
+def _folded(thing: Words, tails: Tails, stays: bool) -> tuple[Words, Tails]:
     """Return a thing with what belongs to it as its last word, and the other tails."""
     count = 1
-    while count < len(tails) and _belongs(deed, tails, count, taken):
+    while count < len(tails) and _belongs(tails, count, stays):
         count += 1
     text = " ".join(_said(*each) for each in tails[:count])
     if relation_of(f"thing {text}") is None:
         return thing, tails
     return (*thing, text), tails[count:]
-
-
-def _begins_relation(words: Words) -> bool:
-    text = " ".join(words)
-    return bool(words) and words[0] not in INTO and relation_of(f"thing {text}") is not None
 
 
 def _with_viewpoint(tails: Tails) -> Tails:
@@ -109,31 +111,31 @@ def _nearest_behind(deed: Verb, head: Words, tails: Tails) -> tuple[Words, Tails
     return (*head[:at], *head[at + 1 :]), [(SUPERLATIVES[head[at]], tails[0][1]), *tails[1:]]
 
 
-def _tells(deed: Verb, head: Words, tails: Tails, taken: bool) -> bool:
+def _tells(head: Words, tails: Tails, identifies: bool) -> bool:
     """Return whether the first tail says which thing is meant, and not where it goes."""
     preposition, words = tails[0]
     if preposition == "on" and words in _SIDES:
-        return deed is not Verb.MOVE or taken
+        return identifies
     if preposition not in _SAID or not words or words[-1] == "other":
         return False
     if preposition == "by" and (words[0] not in ARTICLES or LAMPS & set(words)):
         return False
-    if deed is not Verb.MOVE or preposition in _NEAREST or taken:
+    if preposition in _NEAREST or identifies:
         return True
     later = [each for each, _ in tails[1:]]
     alone = [word for word in head if word not in ARTICLES][-1:]
     return (bool(set(alone) & _ALONE) and bool(set(later) & INTO)) or bool({"to", "into", "onto"} & set(later))
 
 
-def _belongs(deed: Verb, tails: Tails, at: int, taken: bool) -> bool:
+def _belongs(tails: Tails, at: int, stays: bool) -> bool:
     """Return whether a later tail says more of what comes before it, and not where something goes or comes from."""
     preposition, words = tails[at]
     if preposition in _SAID:
         return bool(words)
-    if preposition not in ("in", "on", "inside", "at") or not words or words[0] in PERSON:
+    if preposition not in _WHERE or not words or words[0] in PERSON:
         return False
     later = {each for each, _ in tails[at + 1 :]}
-    return deed is not Verb.MOVE or taken or bool(later & INTO)
+    return stays or bool(later & INTO)
 
 
 def _said(preposition: str, words: Words) -> str:
