@@ -15,7 +15,7 @@ from kc_vla.memory.embedding.interface import EmbeddingError, Vectors
 from kc_vla.memory.embedding.minilm import MiniLm
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.references.reference import read
-from kc_vla.memory.references.type_vectors import Recorded
+from kc_vla.memory.references.type_vectors import RecordingEmbedder
 
 
 class Counted:
@@ -57,7 +57,7 @@ def test_the_same_types_are_meant_as_without_them() -> None:
 
 def test_a_cache_keeps_what_it_was_given_and_computes_the_rest(tmp_path: Path) -> None:
     write_ahead({"mug": np.full(384, 1.0, np.float32)}, tmp_path / "types.npz")
-    recorded = Recorded(MiniLm())
+    recorded = RecordingEmbedder(MiniLm())
     vectors = Cached(recorded, ahead=read_ahead(tmp_path / "types.npz")).embed(["cup", "mug", "cup"])
     assert list(recorded.vectors) == ["cup"]
     assert (vectors[1] == 1.0).all()

@@ -18,7 +18,7 @@ from kc_vla.memory.references.reference import read
 NAMELESS = "something sharp"
 
 
-class Recorded:
+class RecordingEmbedder:
     """An embedder that keeps what it embeds."""
 
     def __init__(self, embedder: Embedder) -> None:
@@ -35,7 +35,7 @@ class Recorded:
 
 def sentences_of_types(embedder: Embedder) -> dict[str, Vectors]:
     """Return the vectors of all that is said of the types that homes are known to have, by sentence."""
-    recorded = Recorded(embedder)
+    recorded = RecordingEmbedder(embedder)
     namer, reference = Namer(recorded), read(NAMELESS)
     for carried in (True, False):
         namer.named(replace(reference, carried=carried), ())
