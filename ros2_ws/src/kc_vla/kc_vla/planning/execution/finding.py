@@ -80,7 +80,7 @@ class Finder:
         reference, left_out = replace(read_related(text), carried=carried), set(without)
         if is_id(text):
             return self._of_id(text, left_out, explore, carried)
-        if reference.vague and not reference.done and unknown_purpose(text):
+        if reference.vague and not reference.done and unknown_purpose(reference.bare.text):
             raise NotFoundError(f"nobody knows which things serve as {text!r}: name the thing")
         pointed = self._pointed_at(text, reference)
         if pointed is not None and pointed.object_id not in left_out:
