@@ -207,3 +207,14 @@ def test_what_is_in_the_hand_is_not_taken_for_the_thing_beside_another(robot: Op
     assert home.carry_out("take the pen between the laptop and the watch").in_hand == "Pen_2"
     result = home.carry_out("bring me the pen next to the pencil")
     assert (result.success, result.in_hand) == (True, "Pen_1"), said(result)
+
+
+def test_a_thing_in_that_relation_that_is_not_as_it_is_said_to_be_is_not_taken(robot: Open) -> None:
+    home = robot(build("1"))
+    result = home.carry_out("PickupObject(filled cup next to microwave)")
+    assert not result.success
+    assert "Cup_1 is not filled" in result.reason
+    assert home.world.held() is None
+    result = home.carry_out("PickupObject(big cup next to microwave)")
+    assert (result.success, result.in_hand) == (True, "Cup_1")
+    assert "nothing is known of 'big'" in said(result)

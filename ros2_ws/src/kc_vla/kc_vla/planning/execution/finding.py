@@ -92,7 +92,10 @@ class Finder:
         if pointed is not None and not reference.words:
             raise NotFoundError(f"{pointed} is not there any more")
         if reference.relation is not None:
-            return self._taken(reference, self._by_relation.find(reference, left_out, explore))
+            seen = self._by_relation.find(reference, left_out, explore)
+            if (wrong := told_of(self._robot, reference.bare, seen, self.source)) and carried:
+                raise NotFoundError(f"no {text} was found: {wrong}")
+            return self._taken(reference, seen)
         further = self._bound.get(reference.key, [])[: reference.further or None] if reference.further else []
         left_out, before = left_out | set(further), len(self.recalls)
         thrown = set() if reference.done or reference.place else thrown_away(self._robot, self.source, tool) - left_out

@@ -218,6 +218,5 @@ def _nearest(reference: Reference) -> Reference | None:
 
 
 def _said(reference: Reference) -> str:
-    return (
-        "" if reference.relation is None or reference.relation.relation is None else reference.relation.relation.value
-    )
+    phrase = reference.relation
+    return "" if phrase is None or phrase.relation is None else phrase.relation.value
