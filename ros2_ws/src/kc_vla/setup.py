@@ -135,6 +135,7 @@ setup(
         "kc_vla.annotate": ["page/*"],
         "kc_vla.bags": ["interfaces/share/*/msg/*.msg"],
         "kc_vla.live": ["page/*"],
+        "kc_vla.memory.embedding": ["data/*"],
         "kc_vla.memory.evaluation": ["data/*"],
         "kc_vla.memory.recall": ["data/*"],
         "kc_vla.memory.references": ["data/*"],
