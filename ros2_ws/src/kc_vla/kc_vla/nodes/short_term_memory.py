@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.inference.preparation import Preparation
+from kc_vla.inference.background_work import BackgroundWork
 from kc_vla.inference.worker import JobOutcome
 from kc_vla.memory.live_units import DetectionIntake, News, Recalled, UnitChanges
 from kc_vla.ros.base import StackNode, StartError
@@ -71,7 +71,7 @@ class ShortTermMemoryNode(StackNode):
         self._work = runner(self, False, name, _WAITING, timeout, refusals=(StackError,))
         self._trouble = ""
         self._publisher = UnitsPublisher(self, self._live, self._work)
-        preparation = Preparation(self._live.prepare, self._work, self._on_prepared)
+        preparation = BackgroundWork(self._live.prepare, self._work, self._on_prepared)
         self._prepare_soon = self.from_any_thread(preparation.go_on)  # after a response that is being made is sent
         self._reading: StateQuestions | None = None
         if (reader := self._live.sight.reader) is not None:

@@ -1,6 +1,6 @@
 """Copies of what the memory nodes hold, for a client that looks things up again and again.
 
-A copy follows its memory: each answer to what its owner told the memory says what has changed since its revision.
+A copy follows its memory: each answer to its owner says what has changed since its revision.
 """
 
 from __future__ import annotations

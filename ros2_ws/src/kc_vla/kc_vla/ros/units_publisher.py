@@ -1,4 +1,4 @@
-"""What the short-term memory holds, on topics, while somebody listens."""
+"""What the short-term memory holds, on topics, while there are subscribers."""
 
 from __future__ import annotations
 

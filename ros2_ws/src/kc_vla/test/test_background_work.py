@@ -1,4 +1,4 @@
-"""Work is done before somebody asks for it, a little at a time, and tried again later where it fails."""
+"""Work is done ahead of questions, a little at a time, and tried again later where it fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kc_vla.core.errors import StackError
-from kc_vla.inference.preparation import Preparation
+from kc_vla.inference.background_work import BackgroundWork
 from kc_vla.inference.worker import JobOutcome
 
 
@@ -44,7 +44,7 @@ def test_it_goes_on_until_all_is_done_and_others_get_their_turn() -> None:
         left[0] -= 1
         return left[0] == 0
 
-    preparation = Preparation(prepare, jobs, reported.append)
+    preparation = BackgroundWork(prepare, jobs, reported.append)
     preparation.go_on()
     preparation.go_on()  # it is at it already
     for remaining in (2, 1, 0):
@@ -65,7 +65,7 @@ def test_work_that_fails_is_reported_and_tried_again_later() -> None:
             raise StackError("the server is down")
         return True
 
-    preparation = Preparation(prepare, jobs, reported.append, lambda: now[0])
+    preparation = BackgroundWork(prepare, jobs, reported.append, lambda: now[0])
     preparation.go_on()
     jobs.do()
     assert reported == ["the server is down"]

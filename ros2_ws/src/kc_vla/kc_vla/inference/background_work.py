@@ -1,4 +1,4 @@
-"""Work done before somebody asks for it, a little at a time, by a worker that answers questions meanwhile."""
+"""Work done ahead of questions, a little at a time, by a worker that answers them meanwhile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kc_vla.inference.worker import JobOutcome, Runner
 _AGAIN_S = 10.0
 
 
-class Preparation:
+class BackgroundWork:
     """Has the work done in one job of the worker after the other, so that no question has to wait for all of it."""
 
     def __init__(
