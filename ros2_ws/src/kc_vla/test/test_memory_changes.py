@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
 
 from kc_vla.memory.change_log import ChangeLog
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.embedding.models import OFFLINE, open_embedder
 from kc_vla.memory.live_scene import LiveScene
-from kc_vla.memory.live_units import LiveUnits
+from kc_vla.memory.live_units import LiveUnits, RecallOutcome
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import Position, Unit
 from kc_vla.memory.things import ObservedThing
-from kc_vla.ros.scene_nodes import change_from, changes_response
-from kc_vla.ros.units import since_response, unit_from, units_from
-from kc_vla_msgs.srv import SceneSince, UnitsSince
+from kc_vla.ros.memory_copies import SceneCopy, UnitsCopy
+from kc_vla.ros.scene_nodes import changes_message as scene_changes
+from kc_vla.ros.units import changes_message as units_changes
+from kc_vla.ros.units import units_from
 
+T = TypeVar("T")
+FRESH_S = 1.0
 NAMES = st.sampled_from("abcdefgh")
 STEPS = st.lists(st.tuples(st.sampled_from(["put", "remove", "sync"]), NAMES), max_size=60)
 
@@ -58,40 +64,44 @@ def test_a_copy_of_another_run_or_one_that_is_too_old_is_made_anew() -> None:
     assert not after.since(after.revision).whole
 
 
+def sent(message: T) -> T:
+    """The message as it comes out of the middleware."""
+    received: T = deserialize_message(serialize_message(message), type(message))
+    return received
+
+
 def embedder() -> Embedder:
     return open_embedder(OFFLINE)
 
 
-@settings(max_examples=30)
-@given(st.lists(st.tuples(st.sampled_from(["see", "use", "gone", "forget", "sync"]), st.integers(0, 8)), max_size=40))
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["see", "use", "see unheard", "gone", "right", "forget", "sync"]), st.integers(0, 8)),
+        max_size=40,
+    )
+)
 def test_a_copy_of_the_units_by_messages_is_what_the_memory_holds(steps: list[tuple[str, int]]) -> None:
-    live, copy, revision = LiveUnits(ShortTermMemory(5), embedder()), dict[str, Unit](), 0
+    live, copy = LiveUnits(ShortTermMemory(5), embedder()), UnitsCopy(FRESH_S)
     for now_s, (what, number) in enumerate([*steps, ("sync", 0)], 1):
         name = f"mug-{number}"
-        if what in ("see", "use"):
+        if what in ("see", "use", "see unheard"):
             place = {"place": f"on Table_{number % 2}"}
             unit = Unit("Mug", name, Position(float(now_s), 0.1, 0.2), float(now_s), area="hall", attributes=place)
             live.put([unit], used=what == "use", whole=True)
-        elif what == "gone" and live.unit(name) is not None:
-            live.tell(name, 2, now_s * 10**9)
+        elif what in ("gone", "right") and live.unit(name) is not None:
+            live.tell(name, RecallOutcome.GONE if what == "gone" else RecallOutcome.CONFIRMED, now_s * 10**9)
         elif what == "forget":
             live.forget()
-        elif what == "sync":
-            response = UnitsSince.Response()
-            since_response(response, live.since(revision))
-            changes = response.changes
-            copy = {} if changes.whole else {k: v for k, v in copy.items() if k not in changes.removed}
-            copy |= {each.object_id: unit_from(each) for each in changes.units}
-            revision = changes.revision
-            assert list(copy.values()) == list(live.units())
+        if what in ("see", "use", "gone", "right", "sync"):  # what others put in comes with the next answer
+            copy.apply(sent(units_changes(live.since(copy.revision))))
+            assert list(copy.units.values()) == list(live.units())
 
 
 def test_what_a_unit_says_of_its_use_is_not_believed() -> None:
     live = LiveUnits(ShortTermMemory(5), embedder())
     live.put([Unit("Mug", "mug-1", Position(0.0, 0.0, 0.0), 1.0)], used=True)
-    response = UnitsSince.Response()
-    since_response(response, live.since(0))
-    (message,) = response.changes.units
+    (message,) = units_changes(live.since(0)).units
     message.object_id, message.used = "mug-2", 99.0
     live.put(units_from([message], "map", 2 * 10**9))
     told = live.unit("mug-2")
@@ -117,27 +127,36 @@ def without_what_is_not_told(graph: SceneGraph) -> list[object]:
     return [each for each in graph.nodes() if not getattr(each, "forgotten", False)]
 
 
-def test_a_copy_of_a_map_by_messages_is_the_map(tmp_path: Path) -> None:
-    live, chance = LiveScene(tmp_path / "memory.db", "home"), np.random.default_rng(0)
-    live.enter("home", AREAS)
-    copy, revision = SceneGraph("home"), 0
-    for now_s in range(1, 80):
-        things = [seen(number, float(chance.uniform(-1.0, 5.0))) for number in chance.integers(0, 6, 3)]
-        unique = {each.object_id: each for each in things}.values()
-        at = f"area_{chance.integers(1, 5)}"  # of which the fourth is none
-        assert live.look("home", list(unique), at, "Mug_1" if now_s % 7 == 0 else "", now_s * 10**9) == []
-        if now_s == 20:
-            stairs = live.connect("home", "hall", "area_3", "stairs", 0.0)
-            assert live.way("home", "area_1", "area_3")[0].length_m == 7.0
-        if now_s == 60:
-            live.disconnect("home", stairs)
-        if now_s == 40:
-            live.forget("home", next(iter(live.graph("home").objects)))
-        if now_s % 3 == 0:
-            response = SceneSince.Response()
-            changes_response(response, live.since("home", revision))
-            assert response.changes.whole == (revision == 0)
-            copy.apply(change_from(copy, response.changes))
-            revision = response.changes.revision
-            assert without_what_is_not_told(copy) == without_what_is_not_told(live.graph("home"))
-    live.close()
+LOOKS = st.lists(st.tuples(st.integers(0, 5), st.floats(-1.0, 5.0)), max_size=3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["look", "look", "unheard", "miss", "forget", "stairs", "sync"]), LOOKS), max_size=30
+    )
+)
+def test_a_copy_of_a_map_by_messages_is_the_map(steps: list[tuple[str, list[tuple[int, float]]]]) -> None:
+    with TemporaryDirectory() as folder, closing(LiveScene(Path(folder) / "memory.db", "home")) as live:
+        live.enter("home", AREAS)
+        copy, stairs = SceneCopy("home", FRESH_S), ""
+        for now_s, (what, looked) in enumerate([*steps, ("sync", [])], 1):
+            changes = None
+            if what in ("look", "unheard", "miss"):
+                unique = {each.object_id: each for number, x in looked for each in [seen(number, x)]}.values()
+                at, missed = f"area_{now_s % 4 + 1}", "Mug_1" if what == "miss" else ""  # there is no fourth
+                revision = None if what == "unheard" else copy.revision
+                refused, changes = live.look("home", list(unique), at, missed, now_s * 10**9, revision)
+                assert refused == []
+                assert (changes is None) == (what == "unheard")
+            elif what == "forget" and (known := list(live.graph("home").known())):
+                live.forget("home", known[0].id)
+            elif what == "stairs":
+                if stairs:
+                    live.disconnect("home", stairs)
+                stairs = "" if stairs else live.connect("home", "hall", "area_3", "stairs", 0.0)
+            elif what == "sync":
+                changes = live.since("home", copy.revision)
+            if changes is not None:
+                copy.apply(sent(scene_changes(changes)))
+                assert without_what_is_not_told(copy.graph) == without_what_is_not_told(live.graph("home"))

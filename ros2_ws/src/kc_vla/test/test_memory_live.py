@@ -80,7 +80,7 @@ def test_what_had_to_leave_is_told_with_where_it_was_and_why() -> None:
 def test_how_a_recall_turned_out_is_taken_in() -> None:
     memory = live()
     memory.take(Taken(S, "one", detected("mug", "cup")), "map", S)
-    found = memory.ask("a mug", 1)
+    found = memory.recalled(memory.answer("a mug", 1))
     assert [each.unit.object_id for each in found.answer.found] == ["mug"]
     assert [each.unit.object_id for each in found.standings] == ["mug"]
     assert memory.tell("mug", RecallOutcome.CONFIRMED, 2 * S).happened is UnitEvent.CONFIRMED
@@ -101,9 +101,9 @@ def test_how_a_recall_turned_out_is_taken_in() -> None:
 
 def test_questions_are_counted_as_they_were_answered() -> None:
     memory = live()
-    memory.ask("a mug", 1)
+    memory.answer("a mug", 1)
     with pytest.raises(StackError):
-        memory.ask("", 1)
+        memory.answer("", 1)
     assert (memory.tally["recalls"], memory.tally["failed"]) == (1, 1)
 
 

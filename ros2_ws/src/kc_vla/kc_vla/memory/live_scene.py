@@ -43,6 +43,13 @@ class Size(NamedTuple):
     objects: int
 
 
+class Looked(NamedTuple):
+    """What was left out of what a robot saw, a line each, and what changed, for a client that follows; else None."""
+
+    refused: list[str]
+    changes: SceneChanges | None
+
+
 class LiveScene:
     """A long-term memory in use, on one of its maps, for one thread.
 
@@ -150,22 +157,37 @@ class LiveScene:
         self._with(map_id, lambda name: looks.enter(self._memory, name, areas))
         self.changes += 1
 
-    def look(self, map_id: str, seen: Iterable[ObservedThing], at: str, missed: str, stamp_ns: int) -> list[str]:
-        """Take in what a robot sees at once, and what it missed at its place; see `looks`."""
+    def look(
+        self,
+        map_id: str,
+        seen: Iterable[ObservedThing],
+        at: str,
+        missed: str,
+        stamp_ns: int,
+        revision: int | None = None,
+    ) -> Looked:
+        """Take in what a robot sees at once, or what it missed at its place; see `looks`.
 
-        def take(name: str) -> list[str]:
+        A client that keeps a copy of the map gives its `revision`, and gets what changed since, this included.
+        """
+
+        def take(name: str) -> Looked:
+            refused: list[str] = []
             if missed:
                 looks.miss(self._memory, name, missed, stamp_ns)
-                return []
-            found, refused = looks.look(self._memory, name, seen, at, stamp_ns)
-            self._count(found)
-            return refused
+            else:
+                found, refused = looks.look(self._memory, name, seen, at, stamp_ns)
+                self._count(found)
+            return Looked(refused, None if revision is None else self._changed_since(name, revision))
 
         return self._change(map_id, take)
 
     def since(self, map_id: str, revision: int) -> SceneChanges:
         """Return what changed in a map since a revision, for a client that keeps a copy of it."""
-        return self._known(map_id, lambda name: self._log.since(self._memory.graph(name), revision))
+        return self._known(map_id, lambda name: self._changed_since(name, revision))
+
+    def _changed_since(self, name: str, revision: int) -> SceneChanges:
+        return self._log.since(self._memory.graph(name), revision)
 
     def _count(self, found: Observed) -> None:
         self.tally.update(messages=1, new=len(found.new), gone=len(found.gone), moved=len(found.moved))

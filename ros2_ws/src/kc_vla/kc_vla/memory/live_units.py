@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -174,17 +174,14 @@ class LiveUnits:
         """Return the unit of that id; None where there is none."""
         return self.memory.get(object_id)
 
-    def put(self, units: Iterable[Unit], used: bool = False, whole: bool = False) -> list[UnitChange]:
-        """Take in units; see `ShortTermMemory.observe`."""
-        changes = [self.memory.observe(unit, used, whole) for unit in units]
-        for change in changes:
-            self.tally[change.happened.value] += 1
-            self.tally["evicted"] += change.evicted is not None
-        return changes
+    def put(self, units: Iterable[Unit], used: bool = False, whole: bool = False) -> Callable[[], object]:
+        """Take in units at once, so that what is returned has nothing to wait for; see `ShortTermMemory.observe`."""
+        self._take_in(units, used, whole)
+        return lambda: None
 
     def observe(self, units: Iterable[Unit], used: bool = False, whole: bool = False) -> list[News]:
         """Take in units, and return what became of each and of those that had to leave."""
-        return [news for change in self.put(units, used, whole) for news in self._news(change)]
+        return [news for change in self._take_in(units, used, whole) for news in self._news(change)]
 
     def answer(
         self,
@@ -221,16 +218,8 @@ class LiveUnits:
         assert self._log is not None
         (self._log.remove if unit is None else self._log.put)(object_id)
 
-    def ask(
-        self,
-        text: str,
-        most: int,
-        filters: Filters = EVERYTHING,
-        most_tokens: int | None = None,
-        viewpoint: Viewpoint | None = None,
-    ) -> Recalled:
-        """Return the units that an instruction is about, and where each stands."""
-        answer = self.answer(text, most, filters, most_tokens, viewpoint)
+    def recalled(self, answer: RecallAnswer) -> Recalled:
+        """Return an answer with where each of its units stands now."""
         return Recalled(answer, [self._standing(each.unit) for each in answer.found])
 
     def tell(self, object_id: str, outcome: int, now_ns: int) -> News:
@@ -267,6 +256,13 @@ class LiveUnits:
     def prepare(self) -> bool:
         """Embed some of what is new; return whether that was all. EmbeddingError where it cannot be."""
         return self._recall.prepare(_AT_ONCE)
+
+    def _take_in(self, units: Iterable[Unit], used: bool, whole: bool) -> list[UnitChange]:
+        changes = [self.memory.observe(unit, used, whole) for unit in units]
+        for change in changes:
+            self.tally[change.happened.value] += 1
+            self.tally["evicted"] += change.evicted is not None
+        return changes
 
     def _crops(self, taken: Taken, refused: list[str]) -> Mapping[str, str]:
         """Keep the crops that a detector gives; return the reference of each by the detector's id of its object."""

@@ -14,7 +14,7 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.inference.worker import JobOutcome
 from kc_vla.memory.embedding.models import OFFLINE, open_embedder
-from kc_vla.memory.live_scene import LiveScene
+from kc_vla.memory.live_scene import LiveScene, Looked
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.detections import FusionSettings
 from kc_vla.memory.long_term.errors import GraphError, StoreError
@@ -31,12 +31,12 @@ from kc_vla.ros.scene import (
     description_response,
     fields_from,
     id_response,
+    looked_response,
     neighbours_response,
     path_response,
     place_from,
     query_from,
     query_response,
-    refused_response,
     size_response,
     spread_from,
     way_response,
@@ -157,13 +157,8 @@ class LongTermMemoryNode(StackNode):
             (LoadMap, topics.LOAD_MAP, lambda asked: live.load(asked.map_id, asked.file, asked.replace), size_response),
             (ConnectAreas, topics.CONNECT_AREAS, self._connect, id_response),
             (EnterMap, topics.ENTER_MAP, self._enter, lambda response, nothing: None),
-            (ObserveScene, topics.OBSERVE_SCENE, self._observe, refused_response),
-            (
-                SceneSince,
-                topics.SCENE_SINCE,
-                lambda asked: live.since(asked.map_id, asked.revision),
-                changes_response,
-            ),
+            (ObserveScene, topics.OBSERVE_SCENE, self._observe, looked_response),
+            (SceneSince, topics.SCENE_SINCE, lambda asked: live.since(asked.map_id, asked.revision), changes_response),
             (
                 SetAreas,
                 topics.SET_AREAS,
@@ -182,10 +177,12 @@ class LongTermMemoryNode(StackNode):
     def _enter(self, request: EnterMap.Request) -> None:
         self._live.enter(request.map_id, {each.id: area_from(each) for each in request.areas})
 
-    def _observe(self, request: ObserveScene.Request) -> list[str]:
+    def _observe(self, request: ObserveScene.Request) -> Looked:
         stamp_ns = nanoseconds(request.stamp) or time.time_ns()
         seen, refused = sight_from(request.seen)
-        return refused + self._live.look(request.map_id, seen, request.at, request.missed, stamp_ns)
+        revision = request.revision if request.follows else None
+        looked = self._live.look(request.map_id, seen, request.at, request.missed, stamp_ns, revision)
+        return looked._replace(refused=refused + looked.refused)
 
     def _found(self, response: QueryScene.Response, found: QueryAnswer) -> None:
         query_response(response, found, self._header())

@@ -1,14 +1,12 @@
 """Node `planner`: an instruction in, skills out, each fed back into both memories.
 
-What is planned, recalled, explored and done is told in lines. An instruction that comes while another one is carried
+What is planned, recalled, explored and done is logged in lines. An instruction that comes while another one is carried
 out takes its place; the skill that is being done is stopped first.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rclpy.action import CancelResponse, GoalResponse
@@ -17,19 +15,17 @@ from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.memory.asking.answering import Reader, read_by_grammar
 from kc_vla.memory.asking.model import ModelReader
-from kc_vla.memory.embedding.models import OFFLINE, open_embedder
-from kc_vla.memory.robot.robot_memory import BOTH, NAMES
-from kc_vla.memory.served import Server, ServerSettings
-from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
-from kc_vla.planning.choosing import PLANNERS, PlannerSettings, open_planner
+from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.served import Server
+from kc_vla.planning.choosing import open_planner
 from kc_vla.planning.execution.belief import belief
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
 from kc_vla.planning.model import BY as MODEL
 from kc_vla.ros.base import ERROR, StackNode, StartError
-from kc_vla.ros.parameters import NodeParameters, parameter
-from kc_vla.ros.planner_memory import MemorySettings, PlannerMemory
+from kc_vla.ros.planner_memory import PlannerMemory
+from kc_vla.ros.planner_parameters import PlannerParameters
 from kc_vla.ros.planner_publisher import PlannerPublisher, result_message
 from kc_vla.ros.process import run_node
 from kc_vla.ros.question_service import QuestionService
@@ -39,41 +35,9 @@ from kc_vla.ros.work import answer, runner
 from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_msgs.srv import LookAround
 
-_MODEL_TOKENS = 2000
 _LOOK_S, _ASK_AGAIN_S = 0.2, 2.0
 _QUESTIONS = 10
 """That wait at most."""
-
-
-@dataclass(frozen=True)
-class PlannerParameters(NodeParameters):
-    """Parameters of the node."""
-
-    instruction: str = parameter("", "to carry out at once, after which the node ends; empty: wait for the action")
-    planner: str = parameter(
-        "grammar", "what makes plans: grammar (offline), or model (a language model)", choices=PLANNERS
-    )
-    model: str = parameter("", "name of the language model, for planner 'model'")
-    server: str = parameter("", "address of its OpenAI-compatible API; empty: OpenAI's own")
-    server_timeout: float = parameter(60.0, "s for one answer of the server", low=0.1, high=3600.0)
-    offline: bool = parameter(True, "the grammar plans where the model does not, and the result says so")
-    cache: str = parameter("", "folder for the model's answers, for runs that can be repeated; empty: none")
-    memory: str = parameter(BOTH, "what the robot remembers with", choices=tuple(NAMES))
-    memory_nodes: bool = parameter(
-        False, "remember in the nodes long_term_memory and short_term_memory, whom others can ask; else in this one"
-    )
-    memory_timeout: float = parameter(
-        60.0, "s to wait for an answer of those nodes, such as one that is being started again", low=1.0, high=3600.0
-    )
-    store: str = parameter("runs/memory.db", "file of the long-term memory, which outlives this node; without nodes")
-    map_id: str = parameter("home", "map that the long-term memory is in")
-    capacity: int = parameter(
-        100, "units of the short-term memory; without nodes", low=LEAST_CAPACITY, high=MOST_CAPACITY
-    )
-    embedding: str = parameter(OFFLINE, "makes vectors of sentences: offline, a folder with an ONNX model, or hub:...")
-    calls: int = parameter(400, "skills that one instruction may take", low=1, high=100_000)
-    skill_timeout: float = parameter(120.0, "s of wall time that one skill may take", low=0.1, high=86400.0)
-    startup_timeout: float = parameter(60.0, "s to wait for the robot", low=1.0, high=3600.0)
 
 
 class PlannerNode(StackNode):
@@ -90,12 +54,12 @@ class PlannerNode(StackNode):
         values = self.parameters
         self._loop: Loop | None = None
         try:
-            self._planner = open_planner(self._settings())
-            self._embedder = open_embedder(values.embedding)
-            self._memory = PlannerMemory(self, self._memory_settings(), self._embedder)
-            served = values.memory_nodes
-            self._asked = PlannerMemory(self, self._memory_settings(), self._embedder) if served else None
-            server = self._settings().server if values.planner == MODEL else None
+            planning, remembering = values.planner_settings(), values.memory_settings()
+            self._planner = open_planner(planning)
+            embedder = open_embedder(values.embedding)
+            self._memory = PlannerMemory(self, remembering, embedder)
+            self._asked = PlannerMemory(self, remembering, embedder) if values.memory_nodes else None
+            server = planning.server if values.planner == MODEL else None
             self._reader: Reader = read_by_grammar if server is None else ModelReader(Server(server))
         except (StackError, OSError) as error:
             raise StartError(str(error)) from error
@@ -128,18 +92,6 @@ class PlannerNode(StackNode):
         return {"planner": self.parameters.planner, "memory": f"{self.parameters.memory}, {where}"}
 
     # -- beginning ----------------------------------------------------------------------------------------------
-
-    def _settings(self) -> PlannerSettings:
-        values = self.parameters
-        server = None
-        if values.model:
-            server = ServerSettings(values.model, values.server, values.server_timeout, most_tokens=_MODEL_TOKENS)
-        return PlannerSettings(values.planner, server, values.offline, _path(values.cache) if values.cache else None)
-
-    def _memory_settings(self) -> MemorySettings:
-        values = self.parameters
-        store = None if values.memory_nodes else _path(values.store)
-        return MemorySettings(values.memory, values.map_id, store, values.capacity, values.memory_timeout)
 
     async def _begin(self) -> None:
         """Wait for the robot, and carry out what the parameters ask for."""
@@ -233,10 +185,6 @@ class PlannerNode(StackNode):
 
 def _not_done(instruction: str, reason: str) -> InstructionResult:
     return InstructionResult(instruction, False, reason, "", 0.0, 0.0, 0, 0, 0)
-
-
-def _path(name: str) -> Path:
-    return Path(name).expanduser()
 
 
 def main() -> None:

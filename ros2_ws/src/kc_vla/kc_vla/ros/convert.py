@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import KeyValue
-from geometry_msgs.msg import Point, Pose, Quaternion
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from numpy.typing import NDArray
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import Header
@@ -141,6 +141,11 @@ def point_message(position: Sequence[float] | NDArray[np.float64]) -> Point:
     """Return a place, m."""
     x, y, z = map(float, position)
     return Point(x=x, y=y, z=z)
+
+
+def set_vector(message: Point | Vector3, numbers: Sequence[float]) -> None:
+    """Put three numbers, m, into a message that is there: a deep message makes its parts itself, and once is enough."""
+    message.x, message.y, message.z = map(float, numbers)
 
 
 def pose_message(pose: Sequence[float] | NDArray[np.float64]) -> Pose:

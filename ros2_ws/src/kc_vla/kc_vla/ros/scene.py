@@ -12,7 +12,7 @@ from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Header
 
 from kc_vla.core.mounted_camera import pose_matrix
-from kc_vla.memory.live_scene import Size
+from kc_vla.memory.live_scene import Looked, Size
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Floor, Vector
@@ -22,7 +22,7 @@ from kc_vla.memory.long_term.spreading import Spread, spread
 from kc_vla.memory.long_term.ways import Way
 from kc_vla.memory.references.spatial import Viewpoint
 from kc_vla.ros.convert import point_message
-from kc_vla.ros.scene_nodes import area_message, object_message
+from kc_vla.ros.scene_nodes import area_message, changes_message, object_message
 from kc_vla_msgs.srv import (
     DescribeScene,
     EditScene,
@@ -132,9 +132,11 @@ def description_response(response: DescribeScene.Response, found: Description) -
     response.areas = [area for area, detail in found.details.items() if area and detail]
 
 
-def refused_response(response: ObserveScene.Response, refused: list[str]) -> None:
-    """Put what was left out of a look into a response."""
-    response.refused = refused
+def looked_response(response: ObserveScene.Response, looked: Looked) -> None:
+    """Put what came of what a robot saw into a response."""
+    response.refused = looked.refused
+    if looked.changes is not None:
+        response.changes = changes_message(looked.changes)
 
 
 def id_response(response: EditScene.Response, node_id: str) -> None:

@@ -1,12 +1,14 @@
-"""Services asked by the thread of a worker, which waits for the answer while the node's own thread does the talking."""
+"""Services asked by the thread of a worker, which waits for the answer while the node's own thread takes it in."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
+
+from rclpy.exceptions import InvalidHandle
 
 from kc_vla.core.errors import StackError
 from kc_vla.ros.base import StackNode
@@ -22,15 +24,37 @@ class ServiceError(StackError):
     """A service did not answer, or refused; the text says in one line which, and why."""
 
 
-class _Asked:
-    """One request, as the thread of the worker and that of the node share it."""
+class PendingCall:
+    """One request and its response, which the node's thread takes in."""
 
     def __init__(self, client: Any, request: Any) -> None:
+        """Send nothing yet.
+
+        Args:
+            client: of the service.
+            request: to be sent to it.
+        """
         self.client, self.request = client, request
         self.answered = threading.Event()
         self.response: Any = None
-        self.future: Any = None
-        self.sent_s = -_AGAIN_S
+        self._future: Any = None
+        self._sent_s = -math.inf
+
+    def send(self) -> None:
+        """Send the request if its service is there: once, and again after 2 s without an answer."""
+        now_s = time.monotonic()
+        if now_s - self._sent_s < _AGAIN_S or not self.client.service_is_ready():
+            return
+        if self._future is not None:
+            self.client.remove_pending_request(self._future)
+        self._sent_s = now_s
+        self._future = self.client.call_async(self.request)
+        self._future.add_done_callback(self._take)
+
+    def _take(self, done: Any) -> None:
+        if not done.cancelled() and done.exception() is None:
+            self.response = done.result()
+            self.answered.set()
 
 
 class ServiceCaller:
@@ -43,13 +67,11 @@ class ServiceCaller:
         """Prepare to ask.
 
         Args:
-            node: that is starting, and closes this in its `stop`.
+            node: that is starting, and closes this in its `stop`; its thread must not be the one that asks.
             patience_s: how long an answer is waited for in all, s.
             stopped: says from any thread why nobody waits for an answer any more; empty while it is waited for.
         """
         self._node, self._patience_s, self.stopped = node, patience_s, stopped
-        self._waiting: deque[_Asked] = deque()
-        self._wake = node.from_any_thread(self._send)
         self._closed = False
 
     def close(self) -> None:
@@ -62,12 +84,27 @@ class ServiceCaller:
         Raises:
             ServiceError: it refuses, does not answer in time, or nobody waits for it any more.
         """
-        asked, began_s, told = _Asked(client, request), time.monotonic(), False
-        self._waiting.append(asked)
-        self._wake()
-        while not asked.answered.wait(_LOOK_S):
+        return self.response(self.send(client, request))
+
+    def send(self, client: Any, request: Any) -> PendingCall:
+        """Send a request and return at once; `response` waits for the answer, and others can be sent meanwhile.
+
+        Raises:
+            ServiceError: the node has ended.
+        """
+        call = PendingCall(client, request)
+        self._send(call)
+        return call
+
+    def response(self, call: PendingCall) -> Any:
+        """Wait for the response to a request that was sent, and return it.
+
+        Raises:
+            ServiceError: as from `ask`.
+        """
+        began_s, told, name = time.monotonic(), False, call.client.srv_name
+        while not call.answered.wait(_LOOK_S):
             waited_s = time.monotonic() - began_s
-            name = client.srv_name
             why = "the node ends" if self._closed else self.stopped() if waited_s > _GRACE_S else ""
             if why:
                 raise ServiceError(f"{name} was not waited for: {why}")
@@ -76,29 +113,15 @@ class ServiceCaller:
             if waited_s > _AGAIN_S and not told:
                 self._node.get_logger().warning(f"{name} does not answer: waiting for its node")
                 told = True
-            self._waiting.append(asked)
-            self._wake()
+            self._send(call)
         if told:
-            self._node.get_logger().info(f"{client.srv_name} answers again")
-        if not asked.response.success:
-            raise ServiceError(asked.response.message or f"{client.srv_name} refuses, and does not say why")
-        return asked.response
+            self._node.get_logger().info(f"{name} answers again")
+        if not call.response.success:
+            raise ServiceError(call.response.message or f"{name} refuses, and does not say why")
+        return call.response
 
-    def _send(self) -> None:
-        """Send what waits to be sent, on the node's thread."""
-        while self._waiting:
-            asked = self._waiting.popleft()
-            now_s = time.monotonic()
-            if asked.answered.is_set() or now_s - asked.sent_s < _AGAIN_S or not asked.client.service_is_ready():
-                continue  # whoever waits for it has it looked at again
-            if asked.future is not None:
-                asked.client.remove_pending_request(asked.future)
-            asked.sent_s = now_s
-            asked.future = asked.client.call_async(asked.request)
-            asked.future.add_done_callback(lambda done, asked=asked: _take(asked, done))
-
-
-def _take(asked: _Asked, done: Any) -> None:
-    if not done.cancelled() and done.exception() is None:
-        asked.response = done.result()
-        asked.answered.set()
+    def _send(self, call: PendingCall) -> None:
+        try:
+            call.send()
+        except InvalidHandle as error:  # its client is gone
+            raise ServiceError(f"{call.client.srv_name} was not waited for: the node ends") from error

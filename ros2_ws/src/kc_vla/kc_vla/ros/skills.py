@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Pose, Quaternion, Vector3
 
 from kc_vla.memory.intake import MOST_DETECTIONS
 from kc_vla.memory.long_term.errors import GraphError
@@ -13,7 +12,7 @@ from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.things import ObservedThing, wrong_with
 from kc_vla.planning.interface import CallResult
-from kc_vla.ros.convert import attributes_message, point_message
+from kc_vla.ros.convert import attributes_message, set_vector
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections, SceneArea, SeenObject
 
@@ -23,16 +22,9 @@ MAP_FRAME = "map"
 
 def detection_message(seen: ObservedThing) -> ObjectDetection:
     """Return a thing that is seen in the form of any detector."""
-    width, depth, height = map(float, seen.size)
-    return ObjectDetection(
-        object_id=seen.object_id,
-        object_type=seen.object_type,
-        state=seen.state,
-        pose=Pose(position=point_message(seen.position), orientation=Quaternion(w=1.0)),
-        size=Vector3(x=width, y=depth, z=height),
-        confidence=float(seen.confidence),
-        attributes=attributes_message(seen.attributes),
-    )
+    message = ObjectDetection()
+    _fill_detection(message, seen)
+    return message
 
 
 def detections_message(seen: Iterable[ObservedThing], stamp: Time) -> ObjectDetections:
@@ -44,13 +36,18 @@ def detections_message(seen: Iterable[ObservedThing], stamp: Time) -> ObjectDete
 
 def seen_message(seen: ObservedThing) -> SeenObject:
     """Return a thing that is seen, with where it is as people would say it."""
-    return SeenObject(
-        detection=detection_message(seen),
-        area=seen.area,
-        relation=seen.relation,
-        container=seen.container,
-        movable=seen.movable,
-    )
+    message = SeenObject(area=seen.area, relation=seen.relation, container=seen.container, movable=seen.movable)
+    _fill_detection(message.detection, seen)
+    return message
+
+
+def _fill_detection(message: ObjectDetection, seen: ObservedThing) -> None:
+    """Put a thing that is seen, upright, into an empty message."""
+    message.object_id, message.object_type, message.state = seen.object_id, seen.object_type, seen.state
+    set_vector(message.pose.position, seen.position)
+    set_vector(message.size, seen.size)
+    message.confidence = float(seen.confidence)
+    message.attributes = attributes_message(seen.attributes)
 
 
 def grounds_from(areas: Iterable[SceneArea]) -> NavigationMap:

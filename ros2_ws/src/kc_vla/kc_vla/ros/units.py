@@ -184,11 +184,16 @@ def answer_from(text: str, response: RecallUnits.Response) -> RecallAnswer:
     return RecallAnswer(text, found, response.confidence, response.left_out, tuple(response.notes))
 
 
-def since_response(response: UnitsSince.Response, found: UnitChanges) -> None:
-    """Put what changed in a memory into a response."""
-    response.changes = UnitsChanges(
+def changes_message(found: UnitChanges) -> UnitsChanges:
+    """Return the message of what changed in a memory."""
+    return UnitsChanges(
         revision=found.revision,
         whole=found.whole,
         units=[unit_message(each) for each in found.units],
         removed=list(found.removed),
     )
+
+
+def changes_response(response: UnitsSince.Response, found: UnitChanges) -> None:
+    """Put what changed in a memory into a response."""
+    response.changes = changes_message(found)

@@ -16,7 +16,7 @@ from kc_vla.memory.recall.answer import tokens_of
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
-from kc_vla.memory.robot.interface import SceneObservation
+from kc_vla.memory.robot.interface import Refusals, SceneObservation
 from kc_vla.memory.things import KnownThing, ObservedThing, known_of
 
 
@@ -39,17 +39,18 @@ class _Listed:
         """Forget all: it is of one sequence."""
         self._things.clear()
 
-    def observe(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Refusals:
         """Take in an observation; subclasses say what of it enters the list."""
         raise NotImplementedError
 
-    def handled(self, seen: ObservedThing, now_s: float) -> None:
+    def handled(self, seen: ObservedThing, now_s: float) -> Refusals:
         """Put a handled thing at the end of the list, and drop the oldest things beyond the most."""
         known = replace(known_of(seen, now_s), handled=float(next(self._number)), source=self.name)
         self._things[known.object_id] = known
         self._things.move_to_end(known.object_id)
         while len(self._things) > self._most:
             self._things.popitem(last=False)
+        return lambda: ()
 
     def confirm(self, object_id: str) -> None:
         """Do nothing: the list has no order of trust."""
@@ -101,7 +102,7 @@ class HistoryPart(_Listed):
         """
         super().__init__(most)
 
-    def observe(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Refusals:
         """Add things that are new and can be carried to the list, and update those that are in it."""
         for each in look.seen:
             before = self._things.get(each.object_id)
@@ -111,7 +112,7 @@ class HistoryPart(_Listed):
             self._things[each.object_id] = replace(known_of(each, look.now_s), handled=handled, source=self.name)
         while len(self._things) > self._most:
             self._things.popitem(last=False)
-        return ()
+        return lambda: ()
 
 
 class ContextPart(_Listed):
@@ -127,6 +128,6 @@ class ContextPart(_Listed):
         """
         super().__init__(most)
 
-    def observe(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Refusals:
         """Do nothing, as things that are merely seen do not belong to the context."""
-        return ()
+        return lambda: ()

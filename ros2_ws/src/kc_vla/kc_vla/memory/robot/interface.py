@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +10,11 @@ from kc_vla.core.errors import StackError
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
 from kc_vla.memory.things import KnownThing, ObservedThing
+
+Refusals = Callable[[], Sequence[str]]
+"""Waits until what was begun is taken in, and returns what was left out and why, a line each.
+
+Call it before the same memory is asked anything."""
 
 
 class RobotMemoryError(StackError, ValueError):
@@ -24,11 +29,13 @@ class SceneObservation:
         seen: all of it.
         at: the area from which; empty where that is not known.
         now_s: when, s; later than every look before.
+        handled: what the robot has just done something with, as it is seen now; None for nothing.
     """
 
     seen: Sequence[ObservedThing]
     at: str
     now_s: float
+    handled: ObservedThing | None = None
 
 
 class MemoryPart(Protocol):
@@ -40,12 +47,12 @@ class MemoryPart(Protocol):
         """Begin with a robot, or with a sequence of instructions."""
         ...
 
-    def observe(self, look: SceneObservation) -> Sequence[str]:
-        """Take in what is seen; return what was left out and why, a line each."""
+    def observe(self, look: SceneObservation) -> Refusals:
+        """Begin to take in what is seen; a part in this process has done it when this returns."""
         ...
 
-    def handled(self, seen: ObservedThing, now_s: float) -> None:
-        """Note that the robot did something with a thing, which is as given now."""
+    def handled(self, seen: ObservedThing, now_s: float) -> Refusals:
+        """Begin to note that the robot did something with a thing, which is as given now."""
         ...
 
     def confirm(self, object_id: str) -> None:

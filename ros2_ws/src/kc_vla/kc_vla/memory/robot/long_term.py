@@ -14,7 +14,7 @@ from kc_vla.memory.long_term.relations import told_place
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
-from kc_vla.memory.robot.interface import SceneObservation
+from kc_vla.memory.robot.interface import Refusals, SceneObservation
 from kc_vla.memory.things import KnownThing, ObservedThing
 
 _LEAST, _MOST_OF_A_TYPE = 0.15, 200
@@ -32,8 +32,8 @@ class SceneMemory(Protocol):
         """Begin with a robot that can go to these areas; see `looks.enter`."""
         ...
 
-    def look(self, seen: SceneObservation) -> Sequence[str]:
-        """Take in what is seen at once; see `looks.look`."""
+    def look(self, seen: SceneObservation) -> Refusals:
+        """Begin to take in what is seen at once; see `looks.look`."""
         ...
 
     def miss(self, object_id: str, now_s: float) -> None:
@@ -60,9 +60,10 @@ class OwnScene:
         """Begin with a robot that can go to these areas; see `looks.enter`."""
         looks.enter(self._memory, self._map_id, areas)
 
-    def look(self, seen: SceneObservation) -> Sequence[str]:
+    def look(self, seen: SceneObservation) -> Refusals:
         """Take in what is seen at once; see `looks.look`."""
-        return looks.look(self._memory, self._map_id, seen.seen, seen.at, round(seen.now_s * 1e9))[1]
+        refused = looks.look(self._memory, self._map_id, seen.seen, seen.at, round(seen.now_s * 1e9))[1]
+        return lambda: refused
 
     def miss(self, object_id: str, now_s: float) -> None:
         """Note that a thing was looked for at its place; see `looks.miss`."""
@@ -81,7 +82,7 @@ class LongTermPart:
     def __init__(self, scene: SceneMemory) -> None:
         """Take the map that the robot is in as a part."""
         self._scene = scene
-        self._near: Vector | None = None
+        self._at = ""
 
     @property
     def graph(self) -> SceneGraph:
@@ -96,14 +97,14 @@ class LongTermPart:
     def begin(self) -> None:
         """Do nothing: the graph stays."""
 
-    def observe(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Refusals:
         """Update the graph with an observation; what belongs to the area and was not seen loses confidence."""
-        area = self.graph.areas.get(look.at)
-        self._near = None if area is None else area.position
+        self._at = look.at
         return self._scene.look(look)
 
-    def handled(self, seen: ObservedThing, now_s: float) -> None:
+    def handled(self, seen: ObservedThing, now_s: float) -> Refusals:
         """Do nothing: the graph does not remember what the robot did."""
+        return lambda: ()
 
     def confirm(self, object_id: str) -> None:
         """Do nothing: the look that found the thing has said so already."""
@@ -137,7 +138,8 @@ class LongTermPart:
 
     def describe(self, instruction: str, most_tokens: int) -> str:
         """Describe the map for a planner, with more detail near the place of the last observation."""
-        return self._scene.describe(most_tokens, instruction[:MOST_TEXT], self._near)
+        area = self.graph.areas.get(self._at)
+        return self._scene.describe(most_tokens, instruction[:MOST_TEXT], None if area is None else area.position)
 
     def _known(self, graph: SceneGraph, thing: SceneObject) -> KnownThing:
         relation, container = told_place(thing.attributes) or ("", "")

@@ -79,11 +79,17 @@ class RobotMemory:
             part.begin()
 
     def observe(self, look: SceneObservation) -> list[str]:
-        """Take in what is seen; return what was left out and why, a line each."""
+        """Take in what is seen and handled; return what was left out and why, a line each.
+
+        Parts behind services take it in at the same time: each gets it before the first is waited for.
+        """
         self.namer.notice(look.seen)
         if self._keeps_all:
             self._note(look)
-        return [line for part in self.parts for line in part.observe(look)]
+        begun = [part.observe(look) for part in self.parts]
+        if look.handled is not None:
+            begun += [part.handled(look.handled, look.now_s) for part in self.parts]
+        return [line for refusals in begun for line in refusals()]
 
     def tried_to_open(self, object_id: str, done: bool) -> None:
         """Note that the robot has opened something, or that it would not open."""
@@ -98,8 +104,8 @@ class RobotMemory:
 
     def handled(self, seen: ObservedThing, now_s: float) -> None:
         """Note that the robot did something with a thing, which is as given now."""
-        for part in self.parts:
-            part.handled(seen, now_s)
+        for refusals in [part.handled(seen, now_s) for part in self.parts]:
+            refusals()
 
     def confirm(self, object_id: str) -> None:
         """Note that a recalled thing was found at its place."""

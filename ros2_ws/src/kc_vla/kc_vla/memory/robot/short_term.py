@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from kc_vla.core.errors import StackError
@@ -14,7 +14,7 @@ from kc_vla.memory.recall.recall import MOST_FOUND, MOST_INSTRUCTION
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.naming import Named
 from kc_vla.memory.references.reference import Reference
-from kc_vla.memory.robot.interface import SceneObservation
+from kc_vla.memory.robot.interface import Refusals, SceneObservation
 from kc_vla.memory.short_term.unit import ObjectState, Unit
 from kc_vla.memory.things import KnownThing, ObservedThing
 
@@ -33,8 +33,11 @@ class UnitMemory(Protocol):
         """Return the unit of that id; None where there is none."""
         ...
 
-    def put(self, units: Sequence[Unit], used: bool = False, whole: bool = False) -> object:
-        """Take in units; see `ShortTermMemory.observe`."""
+    def put(self, units: Sequence[Unit], used: bool = False, whole: bool = False) -> Callable[[], object]:
+        """Begin to take in units; see `ShortTermMemory.observe`.
+
+        What is returned waits for it. Call it before anything is asked; others can be put in before.
+        """
         ...
 
     def answer(
@@ -72,7 +75,7 @@ class ShortTermPart:
         """Forget all, as at every start of a robot."""
         self._memory.forget()
 
-    def observe(self, look: SceneObservation) -> Sequence[str]:
+    def observe(self, look: SceneObservation) -> Refusals:
         """Update the units of all seen things that can be carried or have a state."""
         refused, units = [], []
         for each in look.seen:
@@ -81,13 +84,11 @@ class ShortTermPart:
                     units.append(_unit(each, look.now_s))
                 except StackError as error:
                     refused.append(str(error))
-        if units:
-            self._memory.put(units, whole=True)
-        return refused
+        return self._put(units, refused) if units else lambda: refused
 
-    def handled(self, seen: ObservedThing, now_s: float) -> None:
+    def handled(self, seen: ObservedThing, now_s: float) -> Refusals:
         """Count a use of the thing's unit, which notes what the robot did with it."""
-        self._memory.put([_unit(seen, now_s)], used=True, whole=True)
+        return self._put([_unit(seen, now_s)], (), used=True)
 
     def confirm(self, object_id: str) -> None:
         """Confirm the unit of a recalled thing, so that it stays longer; an unknown thing is ignored."""
@@ -131,6 +132,15 @@ class ShortTermPart:
         answer = self._memory.answer(instruction[:MOST_INSTRUCTION], _RECALLED, most_tokens=most_tokens)
         self._memory.attend(instruction, [each.unit.object_id for each in answer.found])
         return answer.text()
+
+    def _put(self, units: Sequence[Unit], refused: Sequence[str], used: bool = False) -> Refusals:
+        done = self._memory.put(units, used, whole=True)
+
+        def refusals() -> Sequence[str]:
+            done()
+            return refused
+
+        return refusals
 
     def _known(self, unit: Unit) -> KnownThing:
         relation, container = told_place(unit.attributes) or ("", "")

@@ -174,13 +174,10 @@ class RememberingRobot:
         if happened.done:
             self._moved(call, happened)
         took = skill == "PickupObject" and happened.done  # a detector may need a moment to see that
-        self._take(happened.seen if happened.done else self._body.look(), took)
+        handles = happened.done and AREA not in BY_NAME[skill].arguments and skill != "GoToObject"
+        self._take(happened.seen if happened.done else self._body.look(), took, arguments[0] if handles else "")
         if skill == "OpenObject" and self.limits.feedback:
             self.memory.tried_to_open(arguments[0], happened.done)
-        if happened.done and AREA not in BY_NAME[skill].arguments and skill != "GoToObject":
-            thing = self.sight.get(arguments[0])
-            if thing is not None:
-                self.memory.handled(thing, self.now_s)
         self.say(SKILL, f"{call}: {'done' if happened.done else happened.reason} ({happened.seconds:.1f} s)")
         self._go_on()
         return "" if happened.done else happened.reason or "it did not succeed, and nobody said why"
@@ -195,7 +192,7 @@ class RememberingRobot:
         elif call.skill in ("PutObject", "ThrowObject"):
             self.held = None
 
-    def _take(self, seen: Sequence[ObservedThing], took: bool = False) -> None:
+    def _take(self, seen: Sequence[ObservedThing], took: bool = False, handled: str = "") -> None:
         found: list[ObservedThing] = []
         for each in islice(seen, MOST_DETECTIONS):
             if wrong := wrong_with(each):
@@ -218,7 +215,7 @@ class RememberingRobot:
                 found.append(held)
         self.sight = {each.object_id: each for each in found}
         self.now_s += _TICK_S
-        for line in self.memory.observe(SceneObservation(found, self.at, self.now_s)):
+        for line in self.memory.observe(SceneObservation(found, self.at, self.now_s, self.sight.get(handled))):
             self.note(line)
 
     def _remembered(self, object_id: str) -> dict[str, str]:

@@ -1,0 +1,63 @@
+"""The parameters of `planner`, and the settings of what they choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kc_vla.memory.embedding.models import OFFLINE
+from kc_vla.memory.robot.robot_memory import BOTH, NAMES
+from kc_vla.memory.served import ServerSettings
+from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
+from kc_vla.planning.choosing import PLANNERS, PlannerSettings
+from kc_vla.ros.parameters import NodeParameters, parameter
+from kc_vla.ros.planner_memory import MemorySettings
+
+_MODEL_TOKENS = 2000
+
+
+@dataclass(frozen=True)
+class PlannerParameters(NodeParameters):
+    """Parameters of the node."""
+
+    instruction: str = parameter("", "to carry out at once, after which the node ends; empty: wait for the action")
+    planner: str = parameter(
+        "grammar", "what makes plans: grammar (offline), or model (a language model)", choices=PLANNERS
+    )
+    model: str = parameter("", "name of the language model, for planner 'model'")
+    server: str = parameter("", "address of its OpenAI-compatible API; empty: OpenAI's own")
+    server_timeout: float = parameter(60.0, "s for one answer of the server", low=0.1, high=3600.0)
+    offline: bool = parameter(True, "the grammar plans where the model does not, and the result says so")
+    cache: str = parameter("", "folder for the model's answers, for runs that can be repeated; empty: none")
+    memory: str = parameter(BOTH, "what the robot remembers with", choices=tuple(NAMES))
+    memory_nodes: bool = parameter(
+        False, "remember in the nodes long_term_memory and short_term_memory, whom others can ask; else in this one"
+    )
+    memory_timeout: float = parameter(
+        60.0, "s to wait for an answer of those nodes, such as one that is being started again", low=1.0, high=3600.0
+    )
+    store: str = parameter("runs/memory.db", "file of the long-term memory, which outlives this node; without nodes")
+    map_id: str = parameter("home", "map that the long-term memory is in")
+    capacity: int = parameter(
+        100, "units of the short-term memory; without nodes", low=LEAST_CAPACITY, high=MOST_CAPACITY
+    )
+    embedding: str = parameter(OFFLINE, "makes vectors of sentences: offline, a folder with an ONNX model, or hub:...")
+    calls: int = parameter(400, "skills that one instruction may take", low=1, high=100_000)
+    skill_timeout: float = parameter(120.0, "s of wall time that one skill may take", low=0.1, high=86400.0)
+    startup_timeout: float = parameter(60.0, "s to wait for the robot", low=1.0, high=3600.0)
+
+    def planner_settings(self) -> PlannerSettings:
+        """Return who plans, with which server and cache; no server where no model is named."""
+        server = None
+        if self.model:
+            server = ServerSettings(self.model, self.server, self.server_timeout, most_tokens=_MODEL_TOKENS)
+        return PlannerSettings(self.planner, server, self.offline, _path(self.cache) if self.cache else None)
+
+    def memory_settings(self) -> MemorySettings:
+        """Return what the planner remembers with; no store where the memory nodes have it."""
+        store = None if self.memory_nodes else _path(self.store)
+        return MemorySettings(self.memory, self.map_id, store, self.capacity, self.memory_timeout)
+
+
+def _path(name: str) -> Path:
+    return Path(name).expanduser()
