@@ -82,10 +82,12 @@ VERBS = (
     Subcommand(
         "eval",
         "learning",
-        "measure a selector, a policy, a memory or a household's planner",
+        "measure a selector, a policy, a memory, perception or a household's planner",
         {
             **dict.fromkeys(("selector", "rules", "events"), "learning"),
-            **dict.fromkeys(("policy", "table1", "table3", "household", "virtualhome", "ask"), SIMULATION),
+            **dict.fromkeys(
+                ("policy", "table1", "table3", "household", "virtualhome", "ask", "perception"), SIMULATION
+            ),
             "recall": "recall",
             "search": "search",
             "replacement": "memory",

@@ -1,0 +1,115 @@
+"""What `kc-vla eval perception` counts: right, elsewhere, of another type or state, missing, and ghosts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kc_vla_sim.errors import SimulationError
+from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, read_outcomes, table
+from kc_vla_sim.kitchen.perceiving.judging import TrueObject, claims_near, judge
+from kc_vla_sim.kitchen.perceiving.remembering import RememberedObject
+from kc_vla_sim.kitchen.perceiving.trial import LONG, SHORT, TrialOutcome, TrialSetting
+
+MUG = TrueObject("mug_1", "mug", "dirty", (0.3, 0.1, 0.05), "on worktop", True, 5, True)
+CUP = TrueObject("cup_1", "cup", "", (0.3, -0.2, 0.05), "on worktop", True, 5, True)
+STOVE = TrueObject("stove", "stove", "on", (0.0, 0.5, 0.02), "", False, 9, True)
+
+
+def held(true: TrueObject, **changed: object) -> RememberedObject:
+    known = RememberedObject(f"track of {true.object_id}", true.object_type, true.state, true.position, 0.9, "")
+    return replace(known, **changed)  # type: ignore[arg-type]
+
+
+def test_a_memory_that_holds_the_kitchen_is_right() -> None:
+    things = judge([MUG, CUP, STOVE], [held(MUG), held(CUP), held(STOVE)], movable=True)
+    assert (things.right, things.claims, things.ghosts) == (["mug_1", "cup_1"], 2, [])
+    furniture = judge([MUG, CUP, STOVE], [held(MUG), held(CUP), held(STOVE)], movable=False)
+    assert (furniture.right, furniture.claims) == (["stove"], 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "change"),
+    [
+        ("elsewhere", {"position": (0.3, 0.14, 0.05)}),
+        ("other_type", {"object_type": "bowl"}),
+        ("other_state", {"state": "cleaned"}),
+        ("missing", {"confidence": 0.4}),
+        ("missing", {"position": (0.6, 0.6, 0.05)}),
+    ],
+)
+def test_what_is_wrong_is_named(wrong: str, change: dict[str, object]) -> None:
+    verdict = judge([MUG, CUP], [held(MUG, **change), held(CUP)], movable=True)
+    assert getattr(verdict, wrong) == ["mug_1"]
+    assert verdict.right == ["cup_1"]
+
+
+def test_two_claims_of_one_thing_are_a_ghost_and_so_is_one_of_nothing() -> None:
+    twice = judge([MUG, CUP], [held(MUG), held(MUG, object_id="again"), held(CUP)], movable=True)
+    assert twice.ghosts == ["again"]
+    nowhere = judge([MUG, CUP], [held(MUG), held(CUP), held(CUP, object_id="none", position=(1.0, 1.0, 0.0))], True)
+    assert nowhere.ghosts == ["none"]
+
+
+def test_what_was_not_seen_or_has_changed_since_is_not_asked_and_no_ghost() -> None:
+    unseen, changed = replace(MUG, seen=0), replace(CUP, as_seen=False)
+    verdict = judge([unseen, changed], [held(unseen), held(changed)], movable=True)
+    assert (verdict.asked, verdict.ghosts) == ([], [])
+
+
+@given(st.permutations(range(6)), st.floats(0.0, 0.02))
+def test_the_order_of_claims_does_not_matter(order: list[int], noise: float) -> None:
+    truth = [replace(MUG, object_id=f"mug_{n}", position=(0.1 * n, 0.0, 0.0)) for n in range(6)]
+    claims = [held(truth[n], position=(0.1 * n + noise, 0.0, 0.0)) for n in order]
+    verdict = judge(truth, claims, movable=True)
+    assert len(verdict.right) == 6
+    assert np.allclose(verdict.errors_m, noise)
+
+
+def test_a_place_is_claimed_by_what_is_believed_to_be_there() -> None:
+    assert list(claims_near([held(MUG)], "mug", (0.31, 0.1, 0.05)))
+    assert not list(claims_near([held(MUG, confidence=0.2)], "mug", MUG.position))
+    assert not list(claims_near([held(MUG)], "cup", MUG.position))
+
+
+def outcome(seed: int, right: int, ghosts: int) -> TrialOutcome:
+    names = [f"mug_{n}" for n in range(10)]
+    verdict = {
+        "asked": names,
+        "right": names[:right],
+        "elsewhere": [],
+        "other_type": [],
+        "other_state": [],
+        "missing": names[right:],
+        "claims": 10,
+        "ghosts": names[:ghosts],
+        "errors_m": [0.004] * right,
+    }
+    verdicts = {f"{memory} {what}": verdict for memory in (LONG, SHORT) for what in ("things", "furniture")}
+    judged = {LONG: [True, False], SHORT: [True]}
+    return TrialOutcome(seed, True, verdicts, judged, judged, {}, 100, 20.0)
+
+
+def test_the_table_counts_over_all_kitchens() -> None:
+    shown = table([outcome(1, 9, 0), outcome(2, 10, 1)])
+    assert "| long-term | things at their place, with type and state | 95.0 (76.4 to 99.1) | 19 of 20 |" in shown
+    assert "| long-term | things that are none (ghosts) | 5.0 (0.9 to 23.6) | 1 of 20 |" in shown
+    assert "| long-term | put away in view, and remembered there | 50.0 (15.0 to 85.0) | 2 of 4 |" in shown
+    assert "4.0 mm median error" in shown
+
+
+def test_a_folder_has_the_results_of_one_setting(tmp_path: Path) -> None:
+    (tmp_path / "setting.json").write_text('{"detector": "another"}')
+    with pytest.raises(SimulationError, match="another setting: name another folder"):
+        evaluate_perception(TrialSetting("truth"), "test", 1, 1, tmp_path)
+
+
+def test_a_line_that_a_kill_cut_is_played_again(tmp_path: Path) -> None:
+    file = tmp_path / "results.jsonl"
+    file.write_text('{"seed": 30000, "complete": true, "images": 3}\n{"seed": 300')
+    assert [each.seed for each in read_outcomes(file)] == [30000]
