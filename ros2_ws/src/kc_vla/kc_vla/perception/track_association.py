@@ -54,30 +54,40 @@ def near(
     return _cheapest(cost)
 
 
-def moved(
-    tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], beside: Sequence[bool] | None = None
-) -> dict[int, int]:
-    """Return likewise which detections are tracks of the same type and looks elsewhere; the nearest of several.
-
-    Args:
-        tracks: that were not found at their places.
-        seen: the detections.
-        beside: of which tracks nobody knows that they left: they can be no farther away than they are large, where what
-            is new stands before their place. None: all have left.
-    """
+def moved(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> dict[int, int]:
+    """Return likewise which detections are tracks of the same type and looks elsewhere; the nearest of several."""
     if not tracks or not seen:
         return {}
+    return _cheapest(_moving_cost(tracks, seen))
+
+
+def moved_on(lost: Sequence[ObjectTrack], young: Sequence[ObjectTrack]) -> dict[int, int]:
+    """Return likewise which young tracks are lost ones of the same type and looks that go on there.
+
+    None is that was seen since the young one began. One of which nobody knows that it left its place can be no farther
+    away than it is large, where the young one stands before that place.
+    """
+    if not lost or not young:
+        return {}
+    cost = _moving_cost(lost, [each.reported() for each in young])
+    away = np.linalg.norm(
+        np.array([each.position for each in young])[:, None] - np.array([each.position for each in lost])[None], axis=2
+    )
+    beside = np.array([not (each.empty or each.unseen) for each in lost])
+    diagonals = np.linalg.norm([each.size for each in lost], axis=1)
+    later = np.array([each.seen_ns for each in lost])[None] >= _column([each.begun_ns for each in young])
+    return _cheapest(np.where(later | (beside[None] & (away > diagonals[None])), _NEW, cost))
+
+
+def _moving_cost(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> Numbers:
     away = _distances([each.position for each in tracks], seen)
     diagonals = np.linalg.norm([each.size for each in tracks], axis=1)
     others = np.linalg.norm([each.size for each in seen], axis=1)
     small = np.minimum(diagonals[None], others[:, None])
     large = np.maximum(diagonals[None], others[:, None])
     strange = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
-    if beside is not None:
-        strange |= np.array(beside)[None] & (away > diagonals[None])
     strange |= _colors_differ(tracks, seen) | ((small > 0.0) & (large > _ALIKE_SIZE * small))
-    cost = np.where(strange, _NEW, away / (1.0 + away))
-    return _cheapest(cost)
+    return np.where(strange, _NEW, away / (1.0 + away))
 
 
 def by_source(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> dict[int, int]:
