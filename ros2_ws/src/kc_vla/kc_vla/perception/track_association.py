@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,11 +18,11 @@ _GATE_M, _GATE_SIGMAS, _GATE_SHARE, _FARTHEST_M = 0.04, 3.0, 0.4, 0.3
 """A detection within the largest of the first three (m, standard deviations, share of the diagonal) can be a track."""
 _OPENS_SHARE = 0.7
 """Share of its diagonal that the middle of a drawer moves when it is opened while nobody looks."""
-_OTHER_TYPE, _OTHER_COLOR, _OTHER_SIZE = 0.5, 0.5, 0.4
+_OTHER_TYPE, _OTHER_COLOR, _OTHER_SIZE = 0.7, 0.5, 1.0
 _NEW = 1.3
 """What it costs that a detection is something new; less than a poor match."""
 _ALIKE_SIZE = 1.6
-"""Diagonals of two looks at one object that was moved differ by less than this factor."""
+"""Diagonals of an object that was moved, or that a detector takes for something else, differ by less."""
 _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
 _POINT_M = 0.02
@@ -139,9 +140,10 @@ def _unlike(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], diagon
     others = np.linalg.norm([each.size for each in seen], axis=1)
     known = (diagonals[None] > 0.0) & (others[:, None] > 0.0)
     ratio = np.where(known, others[:, None] / np.where(known, diagonals[None], 1.0), 1.0)
-    return np.asarray(
-        _OTHER_TYPE * types + _OTHER_COLOR * _colors_differ(tracks, seen) + _OTHER_SIZE * np.abs(np.log(ratio))
-    )
+    unlike = np.abs(np.log(ratio))
+    other = types & (unlike > math.log(_ALIKE_SIZE))  # a hand before a mug is not taken for that mug
+    cost = _OTHER_TYPE * types + _OTHER_COLOR * _colors_differ(tracks, seen) + _OTHER_SIZE * unlike
+    return np.asarray(np.where(other, _NEW, cost))
 
 
 def _colors_differ(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:
