@@ -25,6 +25,8 @@ _ALIKE_SIZE = 1.6
 """Diagonals of an object that was moved, or that a detector takes for something else, differ by less."""
 _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
+_ALIKE_VOLUME, _DISPLACED = 2.5, 0.5
+"""Two solids of about one volume do not have so much of the smaller one in common; an apple and a bowl do."""
 _POINT_M = 0.02
 """Likewise, of things whose size nobody knows."""
 
@@ -122,6 +124,19 @@ class SeenBoxes:
         unknown = ~sizes.any(axis=1) | (not own.any())
         found = np.flatnonzero(np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one))
         return self._tracks[found[0]] if len(found) else None
+
+
+def is_displaced(track: ObjectTrack, found: Sequence[ObjectTrack]) -> bool:
+    """Return whether another object of about its size, which was known before, is seen where a track would be."""
+    own = track.size
+    for each in found:
+        common = np.clip(
+            (own + each.size) / 2 - np.abs(track.position - each.position), 0.0, np.minimum(own, each.size)
+        )
+        small, large = sorted((float(own.prod()), float(each.size.prod())))
+        if large < _ALIKE_VOLUME * small and common.prod() > _DISPLACED * small and each.begun_ns <= track.begun_ns:
+            return True
+    return False
 
 
 def _cheapest(cost: Numbers) -> dict[int, int]:
