@@ -44,7 +44,11 @@ def sight_lines(frame: CameraFrame, farthest_m: float) -> SightLines:
 
 
 def absences(
-    lines: SightLines, missed: Sequence[ObjectTrack], known: Sequence[ObjectTrack], seen: Sequence[LocatedObject]
+    lines: SightLines,
+    missed: Sequence[ObjectTrack],
+    known: Sequence[ObjectTrack],
+    seen: Sequence[LocatedObject],
+    since_ns: Sequence[int],
 ) -> list[Absence]:
     """Return for each object that a look did not find what that says.
 
@@ -53,13 +57,14 @@ def absences(
         missed: the objects.
         known: all that are believed: without depth they can hide others.
         seen: what the look shows.
+        since_ns: since when each of that is where it is.
     """
     if not missed:
         return []
     middles, sizes = np.array([each.position for each in missed]), np.array([each.size for each in missed])
     sights = look_at(lines, middles, sizes)
     if lines.depth_m is None:
-        hidden = _hidden(lines, middles, missed, known, seen)
+        hidden = _hidden(lines, middles, missed, known, seen, since_ns)
         return [
             Absence.OUT_OF_VIEW if not inside else Absence.HIDDEN if behind else Absence.UNSEEN
             for inside, behind in zip(sights.in_view & _well_inside(lines, middles), hidden, strict=True)
@@ -94,17 +99,22 @@ def _hidden(
     missed: Sequence[ObjectTrack],
     known: Sequence[ObjectTrack],
     seen: Sequence[LocatedObject],
+    since_ns: Sequence[int],
 ) -> NDArray[np.bool_]:
-    """Return which objects are hidden by something else that is known or seen: its box, or its part of the image."""
+    """Return which objects are hidden by something else that is known or seen: its box, or its part of the image.
+
+    How far away that is nobody knows well without depth. What has come since the object was seen may stand before it.
+    """
     own: Collection[int] = {id(each) for each in missed}
     places = [each.position for each in known if id(each) not in own] + [np.array(each.position) for each in seen]
     sizes = [each.size for each in known if id(each) not in own] + [np.array(each.size) for each in seen]
     shown = np.reshape(places, (-1, 3)), np.reshape(sizes, (-1, 3))
     pixels, deep = project(middles, lines.camera, lines.matrix, lines.model, lines.distortion)
     hidden = hidden_by(lines, middles, shown)
-    for each in seen:
+    seen_ns = np.array([each.seen_ns for each in missed])
+    for each, since in zip(seen, since_ns, strict=True):
         depth_m = float((np.array(each.position) - lines.camera[:3, 3]) @ lines.camera[:3, 2])
-        hidden |= _inside(pixels, each.box) & (deep > depth_m)
+        hidden |= _inside(pixels, each.box) & ((deep > depth_m) | (since > seen_ns))
     return hidden
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ def valid_depth(frame: CameraFrame, support_m: float | None) -> tuple[NDArray[np
 
 
 def surface_depth(
-    depth: NDArray[np.float32], box: PixelBox, center: tuple[float, float], others: Sequence[PixelBox] = ()
+    depth: NDArray[np.float32], box: PixelBox, center: tuple[float, float], others: Numbers | None = None
 ) -> float | None:
     """Return the depth of the nearest surface that fills a part of a box around a pixel, m; None where none is known.
 
@@ -66,14 +66,15 @@ def surface_depth(
         depth: of each pixel (H, W), m; NaN where it is not known.
         box: of the object, px.
         center: pixel of its middle.
-        others: boxes of other objects in the image: what they have in common with this one may be their surface.
+        others: boxes of other objects in the image (N, 4), px: what they have in common with this one may be their
+            surface. None: there are none.
     """
     left, top = max(int(box.left), 0), max(int(box.top), 0)
     depth = depth[top : max(int(np.ceil(box.bottom)), 0), left : max(int(np.ceil(box.right)), 0)]
-    box, others = _shifted(box, left, top), [_shifted(each, left, top) for each in others]
+    beside = _overlapping(box, others) - (left, top, left, top)
+    box = PixelBox(box.left - left, box.top - top, box.right - left, box.bottom - top)
     anchor = _anchor(box, (center[0] - left, center[1] - top))
-    own = _without(depth, box, others)
-    for image in (own, depth) if others else (depth,):
+    for image in (_without(depth, beside), depth) if len(beside) else (depth,):
         for share in (_CENTRAL, 1.0):
             patch = patch_around(image, box, anchor, share)
             known = np.sort(patch[np.isfinite(patch)].astype(float))
@@ -85,24 +86,21 @@ def surface_depth(
     return None
 
 
-def _shifted(box: PixelBox, left: int, top: int) -> PixelBox:
-    return PixelBox(box.left - left, box.top - top, box.right - left, box.bottom - top)
+def _overlapping(box: PixelBox, others: Numbers | None) -> Numbers:
+    """Return the boxes (N, 4) that have something in common with a box, but for those that it lies in."""
+    if others is None or not len(others):
+        return np.empty((0, 4))
+    width = np.minimum(box.right, others[:, 2]) - np.maximum(box.left, others[:, 0])
+    height = np.minimum(box.bottom, others[:, 3]) - np.maximum(box.top, others[:, 1])
+    area = (box.right - box.left) * (box.bottom - box.top)
+    return np.asarray(others[(width > 0.0) & (height > 0.0) & (width * height <= _LIES_IN * area)])
 
 
-def _without(depth: NDArray[np.float32], box: PixelBox, others: Sequence[PixelBox]) -> NDArray[np.float32]:
-    """Return a depth image without what other boxes show of a box, but for those that it lies in."""
-    masked = depth
-    for each in others:
-        common = (
-            min(box.right, each.right) - max(box.left, each.left),
-            min(box.bottom, each.bottom) - max(box.top, each.top),
-        )
-        area = (box.right - box.left) * (box.bottom - box.top)
-        if min(common) <= 0.0 or common[0] * common[1] > _LIES_IN * area:
-            continue
-        masked = depth.copy() if masked is depth else masked
-        left, top = max(int(each.left), 0), max(int(each.top), 0)
-        masked[top : max(int(np.ceil(each.bottom)), 0), left : max(int(np.ceil(each.right)), 0)] = np.nan
+def _without(depth: NDArray[np.float32], boxes: Numbers) -> NDArray[np.float32]:
+    """Return a depth image without what some boxes show."""
+    masked = depth.copy()
+    for left, top, right, bottom in boxes.tolist():
+        masked[max(int(top), 0) : math.ceil(bottom), max(int(left), 0) : math.ceil(right)] = np.nan
     return masked
 
 

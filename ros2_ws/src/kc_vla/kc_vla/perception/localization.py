@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME
@@ -104,10 +103,10 @@ class Localizer:
             except _LeftOutError as error:
                 refused.append(f"detection {number} is left out: {error}")
         objects = []
-        for number, each in sound:
-            others = [other.box for _, other in sound if other is not each]
+        boxes = np.array([each.box for _, each in sound], float).reshape(-1, 4)
+        for at, (number, each) in enumerate(sound):
             try:
-                objects.append(self._placed(frame, each, others))
+                objects.append(self._placed(frame, each, np.delete(boxes, at, axis=0)))
             except _LeftOutError as error:
                 refused.append(f"detection {number}, a {told(each.object_type)}, is left out: {error}")
         return Located(objects, refused, frame)
@@ -119,7 +118,7 @@ class Localizer:
         refused.append(f"{len(found)} detections in one image: the surest {most} are taken; check the detector")
         return sorted(found, key=lambda each: -each.confidence if math.isfinite(each.confidence) else 0.0)[:most]
 
-    def _placed(self, frame: CameraFrame, each: ImageDetection, others: Sequence[PixelBox]) -> LocatedObject:
+    def _placed(self, frame: CameraFrame, each: ImageDetection, others: NDArray[np.float64]) -> LocatedObject:
         place = self._in_3d(frame, each) or self._along_ray(frame, each, others)
         self._check_place(frame, place.position)
         attributes = dict(each.attributes) | ({POSITION: place.way} if place.way else {})
@@ -141,7 +140,7 @@ class Localizer:
         x, y, z = (float(value) for value in frame.pose[:3, :3] @ np.asarray(each.position) + frame.pose[:3, 3])
         return Estimate((x, y, z), each.size or self._known_size(each) or (0.0, 0.0, 0.0), _FOUND_3D_M, "")
 
-    def _along_ray(self, frame: CameraFrame, each: ImageDetection, others: Sequence[PixelBox]) -> Estimate:
+    def _along_ray(self, frame: CameraFrame, each: ImageDetection, others: NDArray[np.float64]) -> Estimate:
         box = each.box
         center = each.center or ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
         ray = view_ray(frame, box, center)

@@ -47,10 +47,13 @@ class PlaceFilter:
         """Return where the last look found it (3,), m, if that was far off, and else its position."""
         return self.position if self._suspect is None else self._suspect
 
-    def see(self, seen: LocatedObject) -> None:
+    def see(self, seen: LocatedObject) -> bool:
         """Take in another look.
 
         A single position that is far off is an error; a second one says that the object moves.
+
+        Returns:
+            Whether it has moved.
         """
         self._see_size(seen)
         place = np.array(seen.position, float)
@@ -59,8 +62,10 @@ class PlaceFilter:
             self._average(seen, place)
         elif self._moving or self._is_confirmed(place, off_m):
             self._jump(seen, place)
+            return True
         else:
             self._suspect = place
+        return False
 
     def _average(self, seen: LocatedObject, place: NDArray[np.float64]) -> None:
         self._suspect, self._moving = None, False

@@ -26,6 +26,8 @@ class ObjectTrack:
         place: where it is, and how large.
         types: votes on its type ...
         states: ... and on its state.
+        begun_ns: when it was seen first.
+        placed_ns: since when it is where it is.
         seen_ns: when it was seen last.
         source_id: by which a trusted detector knows it; empty if it does not.
         looks: of the last looks at its place, which found it; while it is not believed.
@@ -42,7 +44,8 @@ class ObjectTrack:
         self.object_id, self.source_id = "", seen.object_id
         self.place = PlaceFilter(seen)
         self.types, self.states = Votes(_TYPE_KEPT), Votes(_STATE_KEPT)
-        self.seen_ns, self.looks = stamp_ns, [True]
+        self.begun_ns = self.placed_ns = self.seen_ns = stamp_ns
+        self.looks = [True]
         self.empty = self.unseen = self.announced = 0
         self.holder, self.offset, self.shut = "", np.zeros(3), False
         self._attributes: dict[str, Votes] = {}
@@ -76,19 +79,21 @@ class ObjectTrack:
 
     def see(self, seen: LocatedObject, stamp_ns: int) -> None:
         """Take in another look that found it."""
-        self.place.see(seen)
+        if self.place.see(seen):
+            self.placed_ns = stamp_ns
         self._found(stamp_ns)
         self._vote(seen)
 
     def move(self, seen: LocatedObject, stamp_ns: int) -> None:
         """Take in a look that found it elsewhere."""
-        self.place = PlaceFilter(seen)
+        self.place, self.placed_ns = PlaceFilter(seen), stamp_ns
         self._found(stamp_ns)
         self._vote(seen)
 
     def take_over(self, young: ObjectTrack) -> None:
         """Go on where a younger track is that turned out to be the same object."""
         self.place, self.states, self._last = young.place, young.states, young._last
+        self.placed_ns = young.placed_ns
         self._found(young.seen_ns)
 
     def carry(self, holder_position: Numbers) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,13 +18,15 @@ _GATE_M, _GATE_SIGMAS, _GATE_SHARE, _FARTHEST_M = 0.04, 3.0, 0.4, 0.3
 """A detection within the largest of the first three (m, standard deviations, share of the diagonal) can be a track."""
 _OPENS_SHARE = 0.7
 """Share of its diagonal that the middle of a drawer moves when it is opened while nobody looks."""
-_OTHER_TYPE, _OTHER_COLOR, _OTHER_SIZE = 0.5, 0.5, 0.4
+_OTHER_TYPE, _OTHER_COLOR, _OTHER_SIZE = 0.7, 0.5, 1.0
 _NEW = 1.3
 """What it costs that a detection is something new; less than a poor match."""
 _ALIKE_SIZE = 1.6
-"""Diagonals of two looks at one object that was moved differ by less than this factor."""
+"""Diagonals of an object that was moved, or that a detector takes for something else, differ by less."""
 _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
+_ALIKE_VOLUME, _DISPLACED = 2.5, 0.5
+"""Two solids of about one volume do not have so much of the smaller one in common; an apple and a bowl do."""
 _POINT_M = 0.02
 """Likewise, of things whose size nobody knows."""
 
@@ -54,30 +57,40 @@ def near(
     return _cheapest(cost)
 
 
-def moved(
-    tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], beside: Sequence[bool] | None = None
-) -> dict[int, int]:
-    """Return likewise which detections are tracks of the same type and looks elsewhere; the nearest of several.
-
-    Args:
-        tracks: that were not found at their places.
-        seen: the detections.
-        beside: of which tracks nobody knows that they left: they can be no farther away than they are large, where what
-            is new stands before their place. None: all have left.
-    """
+def moved(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> dict[int, int]:
+    """Return likewise which detections are tracks of the same type and looks elsewhere; the nearest of several."""
     if not tracks or not seen:
         return {}
+    return _cheapest(_moving_cost(tracks, seen))
+
+
+def moved_on(lost: Sequence[ObjectTrack], young: Sequence[ObjectTrack]) -> dict[int, int]:
+    """Return likewise which young tracks are lost ones of the same type and looks that go on there.
+
+    None is that was seen since the young one began. One of which nobody knows that it left its place can be no farther
+    away than it is large, where the young one stands before that place.
+    """
+    if not lost or not young:
+        return {}
+    cost = _moving_cost(lost, [each.reported() for each in young])
+    away = np.linalg.norm(
+        np.array([each.position for each in young])[:, None] - np.array([each.position for each in lost])[None], axis=2
+    )
+    beside = np.array([not (each.empty or each.unseen) for each in lost])
+    diagonals = np.linalg.norm([each.size for each in lost], axis=1)
+    later = np.array([each.seen_ns for each in lost])[None] >= _column([each.begun_ns for each in young])
+    return _cheapest(np.where(later | (beside[None] & (away > diagonals[None])), _NEW, cost))
+
+
+def _moving_cost(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> Numbers:
     away = _distances([each.position for each in tracks], seen)
     diagonals = np.linalg.norm([each.size for each in tracks], axis=1)
     others = np.linalg.norm([each.size for each in seen], axis=1)
     small = np.minimum(diagonals[None], others[:, None])
     large = np.maximum(diagonals[None], others[:, None])
     strange = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
-    if beside is not None:
-        strange |= np.array(beside)[None] & (away > diagonals[None])
     strange |= _colors_differ(tracks, seen) | ((small > 0.0) & (large > _ALIKE_SIZE * small))
-    cost = np.where(strange, _NEW, away / (1.0 + away))
-    return _cheapest(cost)
+    return np.where(strange, _NEW, away / (1.0 + away))
 
 
 def by_source(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> dict[int, int]:
@@ -113,6 +126,19 @@ class SeenBoxes:
         return self._tracks[found[0]] if len(found) else None
 
 
+def is_displaced(track: ObjectTrack, found: Sequence[ObjectTrack]) -> bool:
+    """Return whether another object of about its size, which was known before, is seen where a track would be."""
+    own = track.size
+    for each in found:
+        common = np.clip(
+            (own + each.size) / 2 - np.abs(track.position - each.position), 0.0, np.minimum(own, each.size)
+        )
+        small, large = sorted((float(own.prod()), float(each.size.prod())))
+        if large < _ALIKE_VOLUME * small and common.prod() > _DISPLACED * small and each.begun_ns <= track.begun_ns:
+            return True
+    return False
+
+
 def _cheapest(cost: Numbers) -> dict[int, int]:
     rows, columns = linear_sum_assignment(np.minimum(cost, _NEW))
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
@@ -129,9 +155,10 @@ def _unlike(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], diagon
     others = np.linalg.norm([each.size for each in seen], axis=1)
     known = (diagonals[None] > 0.0) & (others[:, None] > 0.0)
     ratio = np.where(known, others[:, None] / np.where(known, diagonals[None], 1.0), 1.0)
-    return np.asarray(
-        _OTHER_TYPE * types + _OTHER_COLOR * _colors_differ(tracks, seen) + _OTHER_SIZE * np.abs(np.log(ratio))
-    )
+    unlike = np.abs(np.log(ratio))
+    other = types & (unlike > math.log(_ALIKE_SIZE))  # a hand before a mug is not taken for that mug
+    cost = _OTHER_TYPE * types + _OTHER_COLOR * _colors_differ(tracks, seen) + _OTHER_SIZE * unlike
+    return np.asarray(np.where(other, _NEW, cost))
 
 
 def _colors_differ(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:

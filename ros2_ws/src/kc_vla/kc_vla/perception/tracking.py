@@ -13,7 +13,7 @@ from kc_vla.perception.absence import Absence, absences, empty_places, sight_lin
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
-from kc_vla.perception.track_association import SeenBoxes, by_source, moved, near
+from kc_vla.perception.track_association import SeenBoxes, by_source, is_displaced, moved, moved_on, near
 from kc_vla.perception.tracks import TrackerSettings, Tracks
 
 
@@ -84,12 +84,18 @@ class _Look:
 
     def _absences(self, missed: Sequence[ObjectTrack]) -> list[Absence]:
         """Return for each track that was not found what that says: depth passes through what is open."""
-        why = absences(self._lines, missed, self._tracks.known, self._seen)
-        is_holder = self._tracks.containment.is_holder
-        return [
-            Absence.UNSEEN if absence is Absence.EMPTY and is_holder(each.types.best) else absence
-            for each, absence in zip(missed, why, strict=True)
-        ]
+        since_ns = [self._of[at].placed_ns if at in self._of else self._stamp_ns for at in range(len(self._seen))]
+        why = absences(self._lines, missed, self._tracks.known, self._seen, since_ns)
+        return [self._judged(each, absence) for each, absence in zip(missed, why, strict=True)]
+
+    def _judged(self, track: ObjectTrack, absence: Absence) -> Absence:
+        """Return what an absence says, as depth passes through what is open, and no two solids are at one place."""
+        if absence is Absence.EMPTY and self._tracks.containment.is_holder(track.types.best):
+            return Absence.UNSEEN
+        found = [each for each in self._of.values() if each.object_id]
+        if absence is Absence.HIDDEN and not track.holder and is_displaced(track, found):
+            return Absence.UNSEEN
+        return absence
 
     def _take(self, number: int, track: ObjectTrack) -> None:
         self._of[number] = track
@@ -179,8 +185,7 @@ class _Look:
         ready = [each for each in tracks.doubted if id(each) in self._found and self._is_ready(each)]
         missed = (each for each in tracks.known if id(each) not in self._found and not each.shut)
         lost = [each for each in (*missed, *tracks.lost.values()) if not self._is_named(each.source_id)]
-        beside = [not (each.empty or each.unseen) for each in lost]
-        again = moved(lost, [each.reported() for each in ready], beside)
+        again = moved_on(lost, ready)
         for number, each in enumerate(ready):
             if number not in again or self._is_named(each.source_id):
                 tracks.believe(each)
