@@ -5,14 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pytest
 from box_scene import FRAME_NS, Camera, Thing, cast, looking, off, on_table
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
 
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.perception.containment import Containment
 from kc_vla.perception.image_detection import ImageDetection
 from kc_vla.perception.localization import Localizer, LocalizerSettings
 from kc_vla.perception.located_object import LocatedObject
+from kc_vla.perception.track import ObjectTrack
 from kc_vla.perception.tracking import Tracked, Tracker
 from kc_vla.perception.tracks import TrackerSettings
 
@@ -380,6 +384,22 @@ def test_what_is_put_into_a_drawer_is_in_it_after_it_was_closed_and_when_it_open
     for _ in range(3):
         tracked = kitchen.see(0.25, table)
     assert ids(tracked)["can_1"].attributes["place"] == ""
+
+
+@pytest.mark.parametrize(("z", "holder"), [(0.06, "lower"), (0.11, "lower"), (0.134, "upper"), (0.2, "upper")])
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_open_drawers_a_thing_is_in_the_one_around_it(z: float, holder: str, order: int) -> None:
+    box = PixelBox(0, 0, 9, 9)
+    heights = {"upper": 0.17, "lower": 0.06}
+    drawers = [
+        LocatedObject("drawer", (0.5, 0.0, at), (0.3, 0.3, 0.1), 1.0, 0.01, box, "opened") for at in heights.values()
+    ]
+    spoon = LocatedObject("spoon", (0.5, 0.0, z), (0.1, 0.02, 0.02), 1.0, 0.01, box)
+    tracks = [ObjectTrack(each, 0) for each in (*drawers, spoon)]
+    for track, name in zip(tracks, (*heights, "spoon"), strict=True):
+        track.object_id = name
+    Containment(["drawer"]).update(tracks[::order], ["spoon"])
+    assert tracks[2].holder == holder
 
 
 def test_a_drawer_that_is_opened_and_is_empty_says_that_it_is_gone() -> None:

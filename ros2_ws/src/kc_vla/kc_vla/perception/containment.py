@@ -78,9 +78,10 @@ class Containment:
         track.holder = ""
         if self.is_holder(track.types.best):
             return
-        for holder in holders:
-            if is_open(holder) and _is_within(track, holder):
-                track.holder, track.offset = holder.object_id, track.position - holder.position
+        around = [each for each in holders if is_open(each) and _is_within(track, each)]
+        if around:  # one drawer is above another: what is a little above the lower one is in the upper one
+            holder = min(around, key=lambda each: _outside_m(track, each))
+            track.holder, track.offset = holder.object_id, track.position - holder.position
 
 
 def _is_within(track: ObjectTrack, holder: ObjectTrack) -> bool:
@@ -89,3 +90,8 @@ def _is_within(track: ObjectTrack, holder: ObjectTrack) -> bool:
     apart = track.position - holder.position
     half = holder.size / 2
     return bool((np.abs(apart[:2]) <= half[:2] + _SLACK_M).all() and -half[2] <= apart[2] <= half[2] + _ABOVE_M)
+
+
+def _outside_m(track: ObjectTrack, holder: ObjectTrack) -> float:
+    """Return how far outside of a holder's box the middle of a track is, m; within it, less than 0."""
+    return float((np.abs(track.position - holder.position) - holder.size / 2).max())
