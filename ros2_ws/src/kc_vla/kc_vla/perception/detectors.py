@@ -56,7 +56,13 @@ class DetectorKind(Generic[T]):
 
 
 DETECTORS: OpenTable[DetectorKind[Any]] = OpenTable(
-    "kc_vla.detectors", "object detector", DetectorKind, {}, refusal=DetectorError
+    "kc_vla.detectors",
+    "object detector",
+    DetectorKind,
+    {
+        "learned": "kc_vla.perception.learned:LEARNED",
+    },
+    refusal=DetectorError,
 )
 
 
