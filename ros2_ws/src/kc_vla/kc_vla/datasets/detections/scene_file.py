@@ -1,6 +1,6 @@
 """One scene as a file: its images, their depth, and a line of JSON for each image.
 
-It is a zip archive, stored without compression: `images.jsonl`, `000.png` (RGB), `000.depth.png` (16 bits of gray, mm).
+It is a zip archive, stored without compression and without times: `images.jsonl`, `000.png` (RGB), `000.depth.png` (16 bits of gray, mm).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zipfile import ZipInfo
 
 import cv2
 import numpy as np
@@ -41,11 +42,11 @@ def write_scene(path: Path, images: Sequence[tuple[Pixels, Depths | None, ImageL
     with replacing(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
         for index, (pixels, depth, label) in enumerate(images):
             image, of_depth = f"{index:03d}.png", f"{index:03d}.depth.png" if depth is not None else ""
-            archive.writestr(image, _png(cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)))
+            archive.writestr(ZipInfo(image), _png(cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)))
             if depth is not None:
-                archive.writestr(of_depth, _png(_millimeters(depth)))
+                archive.writestr(ZipInfo(of_depth), _png(_millimeters(depth)))
             lines.append(json.dumps(label_as_dict(replace(label, image=image, depth=of_depth))))
-        archive.writestr(_LABELS, "".join(f"{line}\n" for line in lines))
+        archive.writestr(ZipInfo(_LABELS), "".join(f"{line}\n" for line in lines))
 
 
 def read_labels(path: Path, vocabulary: DetectionVocabulary) -> list[ImageLabel]:
