@@ -1,6 +1,7 @@
 """One scene as a file: its images, their depth, and a line of JSON for each image.
 
-It is a zip archive, stored without compression and without times: `images.jsonl`, `000.png` (RGB), `000.depth.png` (16 bits of gray, mm).
+It is a zip archive, stored without compression and without times: `images.jsonl`, `000.png` (RGB), `000.depth.png`
+(16 bits of gray, mm).
 """
 
 from __future__ import annotations
