@@ -57,7 +57,7 @@ class DetectorConfig:
     """All settings of a run."""
 
     size: str = "small"
-    """Of the network, one of `SIZES`."""
+    """Name of the network's size, one of `SIZES`."""
     image_size: int = 256
     """Side of the square that the network sees, px; a multiple of 32."""
     epochs: int = 12

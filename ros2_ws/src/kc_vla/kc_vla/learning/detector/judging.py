@@ -19,7 +19,7 @@ from kc_vla.perception.letterbox import letterboxed
 THRESHOLD = 0.3
 """Least confidence of what counts for recall, states and places."""
 LEAST_CONFIDENCE = 0.01
-"""Of what counts for precision."""
+"""The same of what counts for precision."""
 
 
 def judged_network(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kc_vla.datasets.detections.folder import LabeledImage
 from kc_vla.learning.detector.config import DetectorAugmentation, DetectorConfig
 from kc_vla.learning.detector.matching import is_ignored
-from kc_vla.learning.detector.targets import SceneObject
+from kc_vla.learning.detector.targets import SampleObject
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.decoding import area, overlap
 from kc_vla.perception.letterbox import letterboxed
@@ -35,7 +35,7 @@ class Sample:
     """
 
     pixels: Pixels
-    objects: tuple[SceneObject, ...]
+    objects: tuple[SampleObject, ...]
 
 
 def plain_sample(image: LabeledImage, config: DetectorConfig) -> Sample:
@@ -51,7 +51,7 @@ def plain_sample(image: LabeledImage, config: DetectorConfig) -> Sample:
         x, y = each.center
         center = (placed.scale * x + placed.left, placed.scale * y + placed.top)
         ignored = is_ignored(each, config.least_share, config.least_pixels)
-        objects.append(SceneObject(replace(each, box=moved, center=center), each.position[2] / focal, ignored))
+        objects.append(SampleObject(replace(each, box=moved, center=center), each.position[2] / focal, ignored))
     return Sample(square, tuple(objects))
 
 
@@ -79,7 +79,7 @@ def changed_sample(sample: Sample, config: DetectorAugmentation, chance: np.rand
     return Sample(pixels, tuple(kept))
 
 
-def _moved(each: SceneObject, matrix: NDArray[np.float64], scale: float, size: int) -> SceneObject | None:
+def _moved(each: SampleObject, matrix: NDArray[np.float64], scale: float, size: int) -> SampleObject | None:
     """Return an object of a moved image, or None where too little of it is left."""
     box = each.label.box
     corners = np.array([[box.left, box.top, 1.0], [box.right, box.bottom, 1.0]]) @ matrix.T
@@ -90,10 +90,10 @@ def _moved(each: SceneObject, matrix: NDArray[np.float64], scale: float, size: i
         return None
     ignored = each.ignored or area(inside) < _KEPT * area(whole)
     x, y = matrix @ (*each.label.center, 1.0)
-    return SceneObject(replace(each.label, box=inside, center=(float(x), float(y))), each.depth_m / scale, ignored)
+    return SampleObject(replace(each.label, box=inside, center=(float(x), float(y))), each.depth_m / scale, ignored)
 
 
-def _covered(pixels: Pixels, objects: Sequence[SceneObject], chance: np.random.Generator) -> list[SceneObject]:
+def _covered(pixels: Pixels, objects: Sequence[SampleObject], chance: np.random.Generator) -> list[SampleObject]:
     """Cover a rectangle of an image with noise about a color; what it hides for the most part is not asked for."""
     size = len(pixels)
     wide, high = (int(size * chance.uniform(*_CUTOUTS)) for _ in range(2))

@@ -23,7 +23,7 @@ _NEAR = 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class SceneObject:
+class SampleObject:
     """An object of an augmented image, in px of the network's square.
 
     Attributes:
@@ -61,14 +61,14 @@ class ImageTargets:
     states: NDArray[np.int64]
 
 
-def image_targets(objects: Sequence[SceneObject], vocabulary: DetectionVocabulary, size: int) -> ImageTargets:
+def image_targets(objects: Sequence[SampleObject], vocabulary: DetectionVocabulary, size: int) -> ImageTargets:
     """Return what the network should say of an image with these objects, in a square of `size` px."""
     side = size // STRIDE
     heat = np.zeros((len(vocabulary.types), side, side), np.float32)
     ignored = np.zeros(heat.shape, np.bool_)
     owner = np.full((side, side), -1, np.int64)
     height = np.zeros((side, side), np.float32)
-    asked: list[SceneObject] = []
+    asked: list[SampleObject] = []
     for each in sorted(objects, key=lambda each: -area(each.label.box)):  # a small one is before a large one
         kind = vocabulary.types.index(each.label.object_type)
         if each.ignored:
@@ -80,7 +80,7 @@ def image_targets(objects: Sequence[SceneObject], vocabulary: DetectionVocabular
         own = peak > _NEAR
         owner[own], height[own] = len(asked), peak[own]
         asked.append(each)
-    ignored &= heat == 0.0
+    ignored &= heat <= _NEAR
     return _with_numbers(heat, ignored, owner, height, asked, vocabulary)
 
 
@@ -101,7 +101,7 @@ def _with_numbers(
     ignored: NDArray[np.bool_],
     owner: NDArray[np.int64],
     height: Floats,
-    asked: Sequence[SceneObject],
+    asked: Sequence[SampleObject],
     vocabulary: DetectionVocabulary,
 ) -> ImageTargets:
     cells = np.argwhere(owner >= 0)
@@ -127,7 +127,7 @@ def _with_numbers(
     )
 
 
-def _numbers(each: SceneObject) -> list[float]:
+def _numbers(each: SampleObject) -> list[float]:
     label = each.label
     behind = float("nan") if label.surface_m is None else label.position[2] - label.surface_m
     return [*label.box, *label.center, each.depth_m, behind, *label.size]
