@@ -60,7 +60,7 @@ DETECTORS: OpenTable[DetectorKind[Any]] = OpenTable(
     "object detector",
     DetectorKind,
     {
-        "learned": "kc_vla.perception.learned:LEARNED",
+        "learned": "kc_vla.perception.learned_kind:LEARNED",
     },
     refusal=DetectorError,
 )

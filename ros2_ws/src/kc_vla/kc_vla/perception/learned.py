@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kc_vla.core.options import option
 from kc_vla.inference.models import ModelError, models_in
-from kc_vla.inference.onnx_sessions import DEVICES, InferenceError, open_session
+from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.decoding import NetworkOutput, decoded
-from kc_vla.perception.detector_model import DETECTOR, MOST_OBJECTS, DetectorModel, DetectorOutput, load_detector
-from kc_vla.perception.detectors import DetectorError, DetectorKind
+from kc_vla.perception.detector_model import MOST_OBJECTS, DetectorModel, DetectorOutput, load_detector
+from kc_vla.perception.detectors import DetectorError
 from kc_vla.perception.image_detection import ImageDetection
+from kc_vla.perception.learned_kind import LearnedDetectorOptions
 from kc_vla.perception.letterbox import letterboxed
 
 _INPUT, _OUTPUTS = "pictures", ["scores", "types", "numbers"]
-
-
-@dataclass(frozen=True)
-class LearnedDetectorOptions:
-    """The options of the learned detector."""
-
-    model: str = option("name of the model in the registry", DETECTOR)
-    models_folder: str = option("folder with that registry; empty: the models shipped", "")
-    device: str = option("that computes", "auto", choices=DEVICES)
-    threads: int = option("of the CPU for the model", 1, low=1, high=64)
-    threshold: float = option("least confidence of an object", 0.3, low=0.01, high=1.0)
 
 
 class LearnedDetector:
@@ -94,14 +81,14 @@ class LearnedDetector:
             )
 
 
-def _make(options: LearnedDetectorOptions) -> LearnedDetector:
+def learned_detector(options: LearnedDetectorOptions) -> LearnedDetector:
+    """Return the detector that some options choose.
+
+    Raises:
+        DetectorError: the model is not there, or cannot be run here.
+    """
     try:
         model = load_detector(models_in(options.models_folder), options.model)
     except ModelError as error:
         raise DetectorError(str(error)) from error
     return LearnedDetector(model, options.device, options.threads, options.threshold)
-
-
-LEARNED = DetectorKind(
-    "a small network that `kc-vla train detector` trains on rendered images", LearnedDetectorOptions, _make
-)
