@@ -11,7 +11,7 @@ from kc_vla.perception.decoding import NetworkOutput, decoded
 from kc_vla.perception.detector_model import MOST_OBJECTS, DetectorModel, DetectorOutput, load_detector
 from kc_vla.perception.detectors import DetectorError
 from kc_vla.perception.image_detection import ImageDetection
-from kc_vla.perception.learned_kind import LearnedDetectorOptions
+from kc_vla.perception.learned_options import LearnedDetectorOptions
 from kc_vla.perception.letterbox import letterboxed
 
 _INPUT, _OUTPUTS = "pictures", ["scores", "types", "numbers"]
