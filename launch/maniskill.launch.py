@@ -26,7 +26,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.kinds import Checked, Number, OneOf
+from kc_vla.launching.kinds import Checked, Number, OneOf, Switch
 from kc_vla.launching.parameters import parameter_arguments
 from kc_vla.launching.policies import (
     check_options,
@@ -131,6 +131,12 @@ def generate_launch_description() -> LaunchDescription:
                 description="pixels, every camera, square",
             ),
             Argument(
+                "depth",
+                Switch(),
+                default_value="false",
+                description="publish the depth of every camera, and record it",
+            ),
+            Argument(
                 "renderer",
                 OneOf(("auto", "gpu", "cpu")),
                 default_value="auto",
@@ -154,6 +160,7 @@ def generate_launch_description() -> LaunchDescription:
                 "maniskill_bridge",
                 {
                     "image_size": argument("image_size"),
+                    "depth": argument("depth"),
                     **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant"),
                     **texts(visual_randomization="visual_randomization"),
                     **texts(options="simulator_options"),

@@ -108,8 +108,8 @@ class SimulatedFrame:
         completed_stages: how many stages of the task were reached, in order.
         keyframe_index: which of the task's keyframes that is; 0 where it is none, too.
         depth: of each view, along the optical axis (H, W), m, 0 where there is nothing; empty unless it is asked for.
-        visible: by view, what it shows of each object that it shows; empty unless depth is asked for, and in tasks
-            that do not say.
+        visible: by view, what it shows of each object that it shows; empty where it is not drawn, and in tasks that
+            do not say.
     """
 
     index: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,6 +107,18 @@ class Simulation(Protocol):
 
     def close(self) -> None:
         """Release everything; a later reset begins anew."""
+        ...
+
+
+@runtime_checkable
+class DrawsOnDemand(Protocol):
+    """A simulator that need not draw the frames that nobody looks at; the bridge asks it to."""
+
+    draws: bool
+    """Whether the frames from now on have images."""
+
+    def redrawn(self, frame: SimulatedFrame) -> SimulatedFrame:
+        """Return the present `frame` with images, also one that was not drawn."""
         ...
 
 

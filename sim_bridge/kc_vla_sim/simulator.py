@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,7 @@ from kc_vla_sim.cameras import camera_model
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
 from kc_vla_sim.errors import BadTaskError, EpisodeOverError, UnplayedTaskError
 from kc_vla_sim.experts import make_expert
-from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedFrame
+from kc_vla_sim.frame import CameraModel, DepthImage, GroundTruthKeyframe, Image, SimulatedFrame, VisibleObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
@@ -59,7 +60,7 @@ class Simulator:
             variant: of every task, a name in `kc_vla_sim.variants`.
             looks: of every task, a name in `kc_vla_sim.looks`; they change images and cameras, nothing else.
             whims: False leaves the expert nothing to draw for itself: another episode of the same seed.
-            depth: let frames have depth images, and say what can be seen in tasks that know.
+            depth: let frames have depth images.
 
         Raises:
             BadVariantError: there is no such variant.
@@ -69,7 +70,8 @@ class Simulator:
         """
         self._width, self._height = image_size_of(image_size)
         self._renderer = choose_renderer(renderer)
-        self._draw = draw
+        self.draws = draw
+        """Whether the frames from now on have images; see `redrawn`."""
         self._shadows = shadows
         self._variant = check_variant(variant)
         self._looks = check_looks(looks)
@@ -158,6 +160,15 @@ class Simulator:
             raise EpisodeOverError("no episode yet: reset the simulator first")
         pictures = self._world.pictures()
         return pictures[THIRD_PERSON_CAMERA], pictures[WRIST_CAMERA]
+
+    def redrawn(self, frame: SimulatedFrame) -> SimulatedFrame:
+        """Return the present `frame` with images, also one that was not drawn."""
+        drawn, self.draws = self.draws, True
+        try:
+            views, depth, visible = self._drawn()
+        finally:
+            self.draws = drawn
+        return replace(frame, views=views, depth=depth, visible=visible)
 
     def picture(self, view: str) -> Image:
         """Draw one of `VIEWS` alone; otherwise as `look`."""
@@ -273,8 +284,7 @@ class Simulator:
         elif truncated:
             reason = "time limit"
         self._running = not reason
-        captures = world.captures() if self._draw and self._depth else {}
-        views = {name: each.image for name, each in captures.items()} if captures else self._views()
+        views, depth, visible = self._drawn()
         assert self._task is not None  # there is no frame before the first reset
         labels = self._task.keyframes
         known = world.keyframes_until_now()
@@ -297,13 +307,27 @@ class Simulator:
             reason=reason,
             completed_stages=int(info.get("completed_stages", 0)),
             keyframe_index=now or 0,
-            depth={name: each.depth for name, each in captures.items()},
-            visible=world.visible(captures) if captures else {},
+            depth=depth,
+            visible=visible,
         )
 
-    def _views(self) -> Views:
-        """Return the images of a frame without depth."""
-        return self.views() if self._draw else dict.fromkeys(VIEWS, _NO_PICTURE)
+    def _drawn(self) -> tuple[Views, dict[str, DepthImage], dict[str, dict[str, VisibleObject]]]:
+        """Return the images of the present frame, their depth if it is asked for, and what they show if that is known.
+
+        All come of one rendering.
+        """
+        world = self._world
+        if not self.draws:
+            return dict.fromkeys(VIEWS, _NO_PICTURE), {}, {}
+        if not self._depth and not getattr(world, "TELLS_VISIBLE", False):
+            return self.views(), {}, {}
+        if not hasattr(world, "captures"):
+            assert self._task is not None
+            raise BadTaskError(f"the environment of task '{self._task.name}' has no captures(): play it without depth")
+        captures = world.captures()
+        views = {name: captures[name].image for name in VIEWS}
+        depth = {name: captures[name].depth for name in VIEWS} if self._depth else {}
+        return views, depth, world.visible(captures)
 
 
 @cache

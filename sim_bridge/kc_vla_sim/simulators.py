@@ -66,6 +66,7 @@ class ManiskillOptions:
     renderer: str = option("what renders the images", "auto", choices=("auto", "gpu", "cpu"))
     variant: str = option("of every task", STANDARD, choices=tuple(VARIANTS))
     visual_randomization: str = option("of the rooms of every task", STANDARD_LOOKS, choices=tuple(LOOKS))
+    depth: bool = option("depth images beside the color images", False)
 
 
 def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulation:
@@ -80,7 +81,13 @@ def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulati
             f"the simulator maniskill has the views {there}, the robot '{context.robot.name}' has {asked}: "
             "name a robot with those, or play with simulator:=toy"
         )
-    return Simulator(context.image_size, options.renderer, variant=options.variant, looks=options.visual_randomization)
+    return Simulator(
+        context.image_size,
+        options.renderer,
+        variant=options.variant,
+        looks=options.visual_randomization,
+        depth=options.depth,
+    )
 
 
 def _toy(context: SimulatorContext, options: NoOptions) -> Simulation:

@@ -58,7 +58,11 @@ class WrappedTask:
         set_picture_formats()
         super()._setup_sensors(options)  # type: ignore[misc]
 
+    TELLS_VISIBLE = TabletopEnv.TELLS_VISIBLE
     pictures = TabletopEnv.pictures
+    captures = TabletopEnv.captures
+    visible = TabletopEnv.visible
+    _rendered = TabletopEnv._rendered
 
     def _initialize_episode(self, env_idx: torch.Tensor, options: dict[str, Any]) -> None:
         ours, self.robot_uids = self.robot_uids, self.AS_ROBOT

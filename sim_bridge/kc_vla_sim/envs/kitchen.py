@@ -12,15 +12,18 @@ import torch
 from mani_skill.sensors.camera import CameraConfig
 from mani_skill.utils import sapien_utils
 from mani_skill.utils.structs import Pose
+from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.envs.captures import Capture
 from kc_vla_sim.envs.kitchen_bodies import build_fixed
 from kc_vla_sim.envs.kitchen_stock import Kitchen
+from kc_vla_sim.envs.kitchen_tour import LOOKED, STAGES, KitchenTour
 from kc_vla_sim.envs.registering import register_ours
 from kc_vla_sim.envs.room import build_room, light_room
 from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
 from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, draw_room
 from kc_vla_sim.envs.visibility import visible_objects
+from kc_vla_sim.experts.tool import Tool
 from kc_vla_sim.frame import GroundTruthObject, VisibleObject
 from kc_vla_sim.kitchen.bodies import Part
 from kc_vla_sim.kitchen.layout import REACH, draw_layout
@@ -36,7 +39,10 @@ CAMERA_FOV = 0.95
 """... and its field of view, rad."""
 _WALL_OFF = 0.04
 """Walls are by so much further away than the arm reaches, m."""
+_LEFT_WALL = 1.6
+"""y of the wall behind the third-person camera, m."""
 LONGEST_EPISODE = 2400
+"""Steps; the expert takes about 1,200."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +65,10 @@ class KitchenEnv(TabletopEnv):
     """Two drawers, a cupboard, a microwave, a stove, a sink, a tray, and thirteen or more things in and on them."""
 
     RANGES = {name: KitchenRanges() for name in ("standard", "hard", "paper")}
+    TELLS_VISIBLE = True
     ranges: KitchenRanges
     kitchen: Kitchen
+    tour: KitchenTour
 
     @property
     def _camera_pose(self) -> Pose:
@@ -82,15 +90,17 @@ class KitchenEnv(TabletopEnv):
         build_room(self.scene, self.room)
         self._build_walls()
         self.kitchen = Kitchen(self.scene, draw_layout(seed, self.ranges.reach))
+        self.tour = KitchenTour(self.scene, self.kitchen, seed)
 
     def _build_walls(self) -> None:
-        """Add a wall behind the row of furniture, and one at the right."""
+        """Add a wall behind the row of furniture, one at the right, and one at the left behind the camera."""
         behind, right = ROBOT_BASE.p[0] + self.ranges.reach + _WALL_OFF, -self.ranges.reach - _WALL_OFF
         red, green, blue = self.room.walls
         shaded = (0.9 * red, 0.9 * green, 0.9 * blue)
         walls = [
-            Part(box((0.02, 2.4, 1.4)).moved((behind + 0.01, 0, 0.7)), self.room.walls),
-            Part(box((2.4, 0.02, 1.4)).moved((behind - 1.2, right - 0.01, 0.7)), shaded),
+            Part(box((0.02, 4.0, 4.0)).moved((behind + 0.01, 0, 0.7)), self.room.walls),
+            Part(box((4.0, 0.02, 4.0)).moved((behind - 2, right - 0.01, 0.7)), shaded),
+            Part(box((4.0, 0.02, 4.0)).moved((behind - 2, _LEFT_WALL, 0.7)), shaded),
         ]
         build_fixed(self.scene, "walls", walls, [], sapien.Pose())
 
@@ -103,20 +113,34 @@ class KitchenEnv(TabletopEnv):
         posture[:7] += self._batched_episode_rng[env_idx].uniform(-noise, noise, size=7)[0]
         self.agent.reset(torch.as_tensor(posture[None], dtype=torch.float32, device=self.device))
         self.kitchen.begin()
+        self._noted = 0
+
+    def _before_control_step(self) -> None:
+        self.tour.before_step()
 
     def evaluate(self) -> dict[str, torch.Tensor]:
-        """Return whether the tour is complete."""
-        no = torch.zeros(1, dtype=torch.bool, device=self.device)
-        return {"success": no, "fail": no}
+        """Return the state of the tour: success, fail, completed stages; all (1,)."""
+        step = int(self.elapsed_steps[0])
+        if step > self._noted:
+            self._noted = step
+            pose = ROBOT_BASE.inv() * self.agent.tcp.pose.sp
+            tool = Tool(np.asarray(pose.p, float), Rotation.from_quat(np.roll(pose.q, -1)))
+            self.tour.after_step(step, tool)
+        done, over = len(self.tour.stages), self.tour.over
+        return {
+            "success": torch.tensor([over and done == STAGES]),
+            "fail": torch.tensor([over and done < STAGES]),
+            "completed_stages": torch.tensor([done]),
+        }
 
     @property
     def failure_reason(self) -> str:
-        """Return an empty text: nothing in a kitchen is a failure."""
-        return ""
+        """Return why a tour that is over is not complete."""
+        return "the tour left something out"
 
     def keyframes_until_now(self) -> list[tuple[int, int]]:
-        """Return frame 0."""
-        return [(0, 0)]
+        """Return frame 0, and the frame in which each stage but the first was complete."""
+        return [(0, 0), *((stage, frame) for stage, frame in self.tour.stages if stage != LOOKED)]
 
     def decisions_until_now(self) -> list[tuple[int, int]]:
         """Return none: nothing is decided in a kitchen."""

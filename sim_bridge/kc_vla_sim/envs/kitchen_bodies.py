@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 _DENSITY = 300.0
 """Of things and of drawers and doors, kg/m^3: a full mug has 0.1 kg."""
 _JOINT_FRICTION = {"prismatic": 0.05, "revolute": 0.05}
-_JOINT_DAMPING = {"prismatic": 8.0, "revolute": 0.6}
+"""Of drawers and doors, Coulomb's and viscous: they stay where they are left ..."""
+JOINT_DAMPING = {"prismatic": 8.0, "revolute": 0.6}
+"""... and do not run on, Ns/m and Nms/rad."""
 _ALONG_BACKWARDS = (0.0, 0.0, 0.0, 1.0)
 """Turn (w first) of a joint's frame whose x axis is -x ..."""
 _ALONG_UP = (np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0)
@@ -108,7 +110,7 @@ def build_articulated(scene: ManiSkillScene, furniture: Furniture, pose: sapien.
         link.set_joint_name(f"{each.name}_joint")
         add_solids(link, each.solids)
         joint, at = _joint_of(each)
-        link.set_joint_properties(joint, [[0.0, each.travel]], at, at, damping=_JOINT_DAMPING[joint])
+        link.set_joint_properties(joint, [[0.0, each.travel]], at, at, damping=JOINT_DAMPING[joint])
     builder.initial_pose = pose
     made = builder.build(name=furniture.name, fix_root_link=True)
     for each, joint in zip(furniture.moving, made.active_joints, strict=True):

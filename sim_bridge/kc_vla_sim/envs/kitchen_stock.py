@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.envs.kitchen_bodies import (
+    JOINT_DAMPING,
     build_articulated,
     build_fixed,
     build_free,
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 
 OPENED_SHARE = 0.1
 """What is open by more than this share of its travel is opened."""
+_DRIVE = {"prismatic": (60.0, 40.0, 20.0), "revolute": (3.0, 2.0, 1.0)}
+"""Stiffness, damping and greatest force of a drive, by the type of the joint: N/m, Ns/m, N or Nm/rad, Nms/rad, Nm."""
+_PUSHED_OUT = 0.5
+"""A thing that is squeezed is pushed out no faster than this, m/s."""
 _ON_TOP = 0.05
 """A thing is on a space while its underside is no further than this above it, m."""
 
@@ -46,6 +51,7 @@ class Thing:
         pose = ROBOT_BASE * to_sapien((placed.x, placed.y, placed.z + 0.001), turn)
         self.body = placed.body
         self.actor = build_free(scene, placed.thing_id, self.body.solids, pose)
+        self._rigid.max_depenetration_velocity = _PUSHED_OUT
         self._bodies = {state: self._body_in(state) for state in placed.kind.states if self._can_be(state)}
         self._looks = {state: drawn(body.merged()) for state, body in self._bodies.items()}
         for each in self._looks.values():
@@ -75,6 +81,21 @@ class Thing:
     def pose(self) -> sapien.Pose:
         """Return its pose in the world."""
         return self.actor.pose.sp
+
+    def carry(self, pose: sapien.Pose) -> None:
+        """Put it at a pose in the world, where it stays whatever touches it until it is released."""
+        self._rigid.kinematic = True
+        self.actor.set_pose(pose)
+
+    def release(self) -> None:
+        """Let it fall from where it is."""
+        self._rigid.kinematic = False
+        self._rigid.linear_velocity = self._rigid.angular_velocity = np.zeros(3, np.float32)
+        self._rigid.wake_up()
+
+    @property
+    def _rigid(self) -> sapien.physx.PhysxRigidDynamicComponent:
+        return entity_of(self.actor).find_component_by_type(sapien.physx.PhysxRigidDynamicComponent)
 
     def _body_in(self, state: str) -> Body:
         placed = self.placed
@@ -130,6 +151,21 @@ class Unit:
             values = [openings[each.name] for each in self.furniture.moving]
             self.joints.set_qpos(torch.tensor([values], dtype=torch.float32))
             self.joints.set_qvel(torch.zeros((1, len(values))))
+
+    def drive(self, name: str, opening: float) -> None:
+        """Pull one of its drawers or doors towards an opening, m or rad, until it is released."""
+        joint = self._joint(name)
+        joint.set_drive_properties(*_DRIVE[joint.type])
+        joint.set_drive_target(opening)
+
+    def release(self, name: str) -> None:
+        """Leave one of its drawers or doors where it is."""
+        joint = self._joint(name)
+        joint.set_drive_properties(0.0, JOINT_DAMPING[joint.type])
+
+    def _joint(self, name: str) -> sapien.physx.PhysxArticulationJoint:
+        number = [each.name for each in self.furniture.moving].index(name)
+        return self.joints._objs[0].active_joints[number]
 
     def link_pose(self, moving: str) -> sapien.Pose:
         """Return the pose in the world of one of its drawers or doors, or of itself for an empty name."""

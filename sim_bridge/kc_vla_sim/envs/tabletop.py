@@ -47,6 +47,9 @@ class TabletopEnv(BaseEnv):
     DISTRACTOR_PLACES: ClassVar[Places] = PLACES
     """Those of the places for distractors that the task leaves free; as many as a variant has distractors, or more."""
 
+    TELLS_VISIBLE: ClassVar[bool] = False
+    """Whether the task says what its cameras see of its objects, see `visible`."""
+
     agent: LightPandaWristCam
     room: RoomLooks
     """What the present episode looks like."""

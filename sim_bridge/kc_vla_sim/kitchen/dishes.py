@@ -52,7 +52,7 @@ def _stains(radius: float, height: float) -> list[Part]:
 
 def mug(colour: Colour, state: str) -> Body:
     """Return a mug with a handle; "dirty" or "filled"."""
-    radius, height = 0.037, 0.09
+    radius, height = 0.035, 0.09
     parts = _coloured(_hollow(radius, radius, height), colour)
     parts.append(Part(ring(0.023, 0.009, span=np.pi).moved(turn=Rotation.from_euler("y", np.pi / 2)), colour))
     handle = parts.pop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ class Footprint:
     width: float
     yaw: float = 0.0
 
-    @property
+    @cached_property
     def corners(self) -> NDArray[np.float64]:
         """Return its corners (4, 2)."""
         along, across = self.axes
@@ -35,7 +36,7 @@ class Footprint:
         corners: NDArray[np.float64] = np.array([self.x, self.y]) + half @ np.stack([along, across])
         return corners
 
-    @property
+    @cached_property
     def axes(self) -> NDArray[np.float64]:
         """Return its own x and y axis as rows (2, 2)."""
         c, s = np.cos(self.yaw), np.sin(self.yaw)
@@ -47,6 +48,9 @@ class Footprint:
 
     def overlaps(self, other: Footprint) -> bool:
         """Return whether the two share any area: no line along an axis of either separates them."""
+        apart = np.hypot(self.x - other.x, self.y - other.y)
+        if 2 * apart > np.hypot(self.length, self.width) + np.hypot(other.length, other.width):
+            return False
         mine, theirs = self.corners, other.corners
         for axis in (*self.axes, *other.axes):
             one, two = mine @ axis, theirs @ axis

@@ -13,10 +13,12 @@ from kc_vla_sim.kitchen.meshes import ball, box, joined, lathe, pillar
 WALL = 0.01
 STANDOFF = 0.045
 """From a front to the middle of its handle, m: a finger of a gripper fits between them."""
-DOOR_TRAVEL = 1.9
+DOOR_TRAVEL = 1.6
 """How far doors open, rad."""
 DRAWER_TRAVEL = 0.14
 """How far drawers open, m."""
+_FRONT_KEPT = 0.06
+"""Nothing stands on furniture so near to its front, m: a hand that opens it is above."""
 _STEEL, _BLACK, _DARK = COLOURS["silver"], COLOURS["black"], COLOURS["gray"]
 _INSIDE = (0.5, 0.42, 0.32)
 _LAMP_OFF, _LAMP_ON = (0.12, 0.02, 0.02), (1.0, 0.08, 0.02)
@@ -44,7 +46,7 @@ def drawers(colour: str, fronts: str) -> Furniture:
         pile.add((high[0] - 0.006, low[1], low[2]), (high[0], high[1], rim), _INSIDE)
         face = (front - 0.014, -width / 2 + 0.001, bottom - 0.002), (front - 0.001, width / 2 - 0.001, top + 0.006)
         pile.add(*face, COLOURS[fronts])
-        handle = (face[0][0] - STANDOFF, 0.0, (bottom + top) / 2 + 0.012)
+        handle = (face[0][0] - STANDOFF, 0.0, top - 0.004)
         pile.bar(handle, 0.12, False, face[0][0], _STEEL if fronts != "silver" else _BLACK)
         moving.append(
             Moving(
@@ -98,6 +100,7 @@ def cupboard(colour: str, fronts: str, turn: int) -> Furniture:
         (Moving("cupboard", "cupboard", tuple(pile.parts), tuple(pile.solids), DOOR_TRAVEL, *door, turn=turn),),
         (space, _top(size, "cupboard")),
         swing=0.25,
+        aside=STANDOFF + 0.025,
         colour=fronts,
     )
 
@@ -160,6 +163,7 @@ def microwave(colour: str, turn: int) -> Furniture:
         (space, _top(size, "microwave")),
         lit=(Part(lamp.moved((-0.001, 0, 0)), (0.1, 1.0, 0.15), True),),
         swing=0.25,
+        aside=STANDOFF + 0.025,
         colour=colour,
     )
 
@@ -254,7 +258,8 @@ def tray(colour: str) -> Furniture:
 
 def _top(size: tuple[float, float, float], holder: str) -> Space:
     depth, width, height = size
-    return Space(TOP, holder, "on", (-depth / 2, -width / 2, height), (depth / 2, width / 2, height + 0.25))
+    low = (-depth / 2 + _FRONT_KEPT, -width / 2, height)
+    return Space(TOP, holder, "on", low, (depth / 2, width / 2, height + 0.25))
 
 
 def _door(
@@ -272,6 +277,6 @@ def _door(
     pile.add(low, high, colour)
     free, hinge = (span[0], span[1]) if turn < 0 else (span[1], span[0])
     inwards = 1 if hinge > free else -1
-    handle = (front - STANDOFF, free + 0.022 * inwards, 0.55 * height)
+    handle = (front - STANDOFF, free + 0.022 * inwards, height - 0.065)
     pile.bar(handle, 0.1, True, front, metal)
     return low, high, handle, (back, hinge)

@@ -110,7 +110,8 @@ class Furniture:
         moving: drawers and doors.
         spaces: where things can be.
         lit: what shines while it is on, beside that on its door.
-        swing: how far in front of it nothing may stand, m.
+        swing: how far in front of it nothing may stand, m ...
+        aside: ... and how far beside it there, m: the handle of an opened door is there.
         colour: name of its color.
     """
 
@@ -123,6 +124,7 @@ class Furniture:
     spaces: tuple[Space, ...] = ()
     lit: tuple[Part, ...] = ()
     swing: float = 0.0
+    aside: float = 0.0
     colour: str = ""
 
     @property

@@ -33,9 +33,10 @@ from kc_vla_sim.kitchen.kinds import (
 
 REACH = 0.7
 """How far from its base's axis the arm works on the table, m."""
-LEAST_REACH, MOST_REACH = 0.66, 0.78
+LEAST_REACH, MOST_REACH = 0.69, 0.78
 """Between these the furniture has its place, m."""
 FEWEST_THINGS = 13
+"""Within `REACH`; less room may have fewer."""
 MARGIN = 0.012
 """Between two things, and between a thing and furniture beside it, m."""
 _ROW_FRONT, _WING = 0.2, 0.1
@@ -45,10 +46,14 @@ _WING_PLACES = (0.31, -0.015)
 _NEAREST = 0.28
 """Nothing stands nearer to the base's axis, m."""
 _OFTEN_CLOSED, _OFTEN_USUAL, _OFTEN_OFF = 0.7, 0.35, 0.6
+_OFTEN_TO_THE_RIGHT = 0.6
+"""Doors that turn to the right show a camera at the left of the arm what is behind them."""
 _NUMBERS = {TRAY: (1, 3), DRAWER: (1, 2), CUPBOARD: (1, 2), MICROWAVE: (0, 1), SINK: (1, 2), STOVE: (0, 1), TOP: (0, 1)}
 """How many things are in or on each space of a kind, at least and at most."""
 _ON_WORKTOP = (3, 6)
-_KINDS_TRIED, _SPOTS_TRIED = 6, 25
+_SMALL, _SMALL_ONES = ("apple", "orange", "tomato", "egg", "sponge"), 2
+"""So many of these are on every worktop: an arm can take them, and they go into a drawer."""
+_KINDS_TRIED, _SPOTS_TRIED = 10, 25
 _STREAM = 0x6B697463
 """Beside the episode's seed, what seeds the kitchen."""
 Choice = tuple[Kind, str, str, float]
@@ -76,18 +81,18 @@ class PlacedFurniture:
     openings: dict[str, float]
     on: bool = False
 
-    @property
+    @cached_property
     def footprint(self) -> Footprint:
         """Return what it covers."""
         depth, width, _ = self.furniture.size
         return Footprint(self.x, self.y, depth, width, self.yaw)
 
-    @property
+    @cached_property
     def kept_free(self) -> Footprint:
         """Return its footprint and what its drawers, doors and handles pass over in front of it."""
         depth, width, _ = self.furniture.size
         x, y = self.point(-self.furniture.swing / 2, 0.0)
-        return Footprint(x, y, depth + self.furniture.swing, width, self.yaw)
+        return Footprint(x, y, depth + self.furniture.swing, width + 2 * self.furniture.aside, self.yaw)
 
     def point(self, x: float, y: float) -> tuple[float, float]:
         """Return where a point of the furniture's frame is in that of the base."""
@@ -172,20 +177,15 @@ def _row(chance: np.random.Generator, reach: float) -> Iterator[PlacedFurniture]
     """Yield the tall furniture ahead of the arm, from left to right."""
     body, front = (str(each) for each in chance.choice(_PAINT, 2, replace=False))
     other = str(chance.choice([each for each in _PAINT if each != body]))
-    order = chance.permutation(3)
-    made: list[Furniture | None] = [None] * 3
-    for place, which in enumerate(order):
-        # a door at an end of the row is hinged at its outer side on the right alone: it hides nothing from a camera
-        # at the left
-        turn = 1 if place == 0 or chance.random() < 0.5 else -1
-        made[place] = (
-            furnishings.drawers(body, front),
-            furnishings.cupboard(body, other, turn),
-            furnishings.microwave(str(chance.choice(["white", "silver", "black", "red"])), turn),
-        )[which]
-    row = [each for each in made if each is not None]
-    gaps = chance.uniform(0.008, 0.02, 2)
-    left = (sum(each.size[1] for each in row) + gaps.sum()) / 2 + chance.uniform(-0.01, 0.01)
+    turn = 1 if chance.random() < _OFTEN_TO_THE_RIGHT else -1  # of all doors, which would meet otherwise
+    pieces = (
+        furnishings.drawers(body, front),
+        furnishings.cupboard(body, other, turn),
+        furnishings.microwave(str(chance.choice(["white", "silver", "black", "red"])), turn),
+    )
+    row = [pieces[which] for which in chance.permutation(3)]
+    gaps = chance.uniform(0.018, 0.026, 2)
+    left = (sum(each.size[1] for each in row) + gaps.sum()) / 2 + chance.uniform(-0.005, 0.005)
     for each, gap in zip(row, (*gaps, 0.0), strict=True):
         yield _placed(chance, each, reach - _ROW_FRONT + each.size[0] / 2, left - each.size[1] / 2, 0.0)
         left -= each.size[1] + gap
@@ -253,7 +253,10 @@ class _Stocking:
             spot = self._spot(space, size)
             if spot is None or spot.overlaps_any(each.grown(MARGIN) for each in taken):
                 continue
-            if np.hypot(*self._place(placed, space, spot)[:2]) <= self._reach:
+            x, y, yaw = self._place(placed, space, spot)
+            covered = Footprint(x, y, spot.length, spot.width, yaw)
+            others = (each.kept_free for each in self._furniture if each is not placed)
+            if np.hypot(x, y) <= self._reach and not covered.overlaps_any(others):
                 return spot
         return None
 
@@ -289,9 +292,9 @@ class _Stocking:
     def _cover_worktop(self) -> None:
         blocked = [each.kept_free.grown(MARGIN) for each in self._furniture]
         wanted = int(self._chance.integers(_ON_WORKTOP[0], _ON_WORKTOP[1] + 1))
-        wanted = max(wanted, FEWEST_THINGS - len(self.things))
+        first = wanted = max(wanted, FEWEST_THINGS - len(self.things))
         for _ in range(wanted * _KINDS_TRIED):
-            made = self._next(WORKTOP)
+            made = self._next(WORKTOP, _SMALL if wanted > first - _SMALL_ONES else None)
             if wanted == 0 or made is None:
                 return
             kind, _, state, scale = made
@@ -310,10 +313,10 @@ class _Stocking:
             if np.hypot(x, y) < self._reach - 0.02 and np.linalg.norm(spot.corners, axis=1).min() > _NEAREST:
                 yield spot
 
-    def _next(self, place: str) -> Choice | None:
-        """Draw a thing for a kind of place, first of the kinds that are not there yet."""
-        fresh = [name for name in self._unused if place in KINDS[name].places]
-        names = fresh or [name for name, kind in KINDS.items() if place in kind.places]
+    def _next(self, place: str, among: tuple[str, ...] | None = None) -> Choice | None:
+        """Draw a thing for a kind of place, or one of certain kinds, first of the kinds that are not there yet."""
+        fitting = [name for name, kind in KINDS.items() if place in kind.places and (among is None or name in among)]
+        names = [name for name in self._unused if name in fitting] or fitting
         if not names:
             return None
         kind = KINDS[str(self._chance.choice(names))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,15 +56,20 @@ def joined(meshes: Sequence[Mesh]) -> Mesh:
 
 def box(size: ArrayLike) -> Mesh:
     """Return a box around the origin of `size` (3,), m."""
-    half = np.asarray(size, float) / 2
+    unit = _unit_box()
+    return Mesh((unit.vertices * np.asarray(size, float)).astype(np.float32), unit.triangles, unit.normals)
+
+
+@cache
+def _unit_box() -> Mesh:
     faces = []
     for axis in range(3):
-        for sign in (-1.0, 1.0):
-            normal = np.zeros(3)
-            normal[axis] = sign
+        for sign in (-0.5, 0.5):
+            middle = np.zeros(3)
+            middle[axis] = sign
             one, other = np.roll(np.eye(3), 1, axis=0)[axis], np.roll(np.eye(3), 2, axis=0)[axis]
-            corners = [normal + a * one + b * other for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-            faces.append(_polygon(np.array(corners) * half, normal))
+            corners = [middle + a * one + b * other for a, b in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))]
+            faces.append(_polygon(np.array(corners), 2 * middle))
     return joined(faces)
 
 
@@ -109,7 +115,7 @@ def cut_face(profile: Sequence[tuple[float, float]]) -> Mesh:
 def ball(radius: float, bands: int = 8) -> list[tuple[float, float]]:
     """Return the profile of a ball around the origin."""
     angles = np.linspace(-np.pi / 2, np.pi / 2, bands + 1)
-    return [(max(0.0, radius * float(np.cos(a))), radius * float(np.sin(a))) for a in angles]
+    return [(round(radius * float(np.cos(a)), 12), radius * float(np.sin(a))) for a in angles]
 
 
 def pillar(radius: float, height: float, bottom: float = 0.0) -> list[tuple[float, float]]:

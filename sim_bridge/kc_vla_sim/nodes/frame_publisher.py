@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
@@ -13,12 +14,14 @@ from tf2_msgs.msg import TFMessage
 from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
-from kc_vla.ros.convert import image_message, time_message
+from kc_vla.ros.convert import depth_message, image_message, time_message
 from kc_vla_msgs.msg import KeyframeScore, ObjectDetections
-from kc_vla_sim.frame import BASE_FRAME, SimulatedFrame
+from kc_vla_sim.frame import BASE_FRAME, GroundTruthObject, SimulatedFrame
 from kc_vla_sim.nodes.messages import add_crops, camera_info_of, camera_places_of, detections_of, joints_of, pose_of
 from kc_vla_sim.protocol import Simulation
 
+_FEWEST_PIXELS = 6
+"""An object is seen in a view that has so many pixels of it."""
 _CROP_EVERY = 20
 """Frames: once a second at 20 Hz, as often as a memory keeps a new crop."""
 
@@ -26,13 +29,14 @@ _CROP_EVERY = 20
 class FramePublisher:
     """Cameras, joint states, tool pose, detections, the oracle's score and the clock."""
 
-    def __init__(self, node: StackNode, simulator: Simulation, views: Sequence[str]) -> None:
+    def __init__(self, node: StackNode, simulator: Simulation, views: Sequence[str], depth: bool = False) -> None:
         """Advertise the simulator's topics.
 
         Args:
             node: that publishes.
             simulator: that is shown.
             views: that the simulator shows.
+            depth: whether depth is published, too.
         """
         self._simulator = simulator
         self._clock = node.advertise(Clock, "/clock", qos.STATE)
@@ -41,12 +45,21 @@ class FramePublisher:
         self._oracle = node.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
         self._detections = node.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
         self._images = {view: node.advertise(Image, topics.image_topic(view), qos.IMAGE) for view in views}
+        deep = views if depth else ()
+        self._depths = {view: node.advertise(Image, topics.depth_topic(view), qos.IMAGE) for view in deep}
         self._places = node.advertise(TFMessage, topics.CAMERA_PLACES, qos.STATUS)
         self._infos = {view: node.advertise(CameraInfo, topics.camera_info_topic(view), qos.STATE) for view in views}
 
+    @property
+    def watched(self) -> bool:
+        """Return whether somebody subscribes to what needs images."""
+        drawn = (*self._images.values(), *self._depths.values(), self._detections)
+        return any(publisher.get_subscription_count() for publisher in drawn)
+
     def _seen(self, frame: SimulatedFrame, episode_id: str, stamp: Time) -> ObjectDetections:
         """Return the objects of a frame, now and then with what the first camera shows of them."""
-        message, camera = detections_of(frame, episode_id, stamp), self._simulator.cameras[0]
+        shown = replace(frame, detections=tuple(_shown(frame))) if frame.visible else frame
+        message, camera = detections_of(shown, episode_id, stamp), self._simulator.cameras[0]
         pixels = next(iter(frame.views.values()))
         if not frame.index % _CROP_EVERY and pixels.size and camera.parent == BASE_FRAME:
             add_crops(message, pixels, camera)
@@ -83,5 +96,21 @@ class FramePublisher:
             info = camera_info_of(model)
             info.header.stamp = stamp
             self._infos[view].publish(info)
-            self._images[view].publish(image_message(pixels, stamp, model.frame))
+            if pixels.size:
+                self._images[view].publish(image_message(pixels, stamp, model.frame))
+            if view in frame.depth and view in self._depths:
+                self._depths[view].publish(depth_message(frame.depth[view], stamp, model.frame))
         self._joints.publish(joints_of(frame, stamp))
+
+
+def has_images(frame: SimulatedFrame) -> bool:
+    """Return whether a frame was drawn."""
+    return any(pixels.size for pixels in frame.views.values())
+
+
+def _shown(frame: SimulatedFrame) -> Iterator[GroundTruthObject]:
+    """Yield the objects that some view shows: what is in a closed drawer is not reported."""
+    for each in frame.detections:
+        seen = (view[each.object_id].pixels for view in frame.visible.values() if each.object_id in view)
+        if max(seen, default=0) >= _FEWEST_PIXELS:
+            yield each

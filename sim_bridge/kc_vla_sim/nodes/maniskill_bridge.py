@@ -28,10 +28,10 @@ from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
 from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError, UnplayedTaskError
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
-from kc_vla_sim.nodes.frame_publisher import FramePublisher
+from kc_vla_sim.nodes.frame_publisher import FramePublisher, has_images
 from kc_vla_sim.nodes.messages import result_of
 from kc_vla_sim.plans import PlanRefusal, RecentPlans
-from kc_vla_sim.protocol import check_seed
+from kc_vla_sim.protocol import DrawsOnDemand, check_seed
 from kc_vla_sim.scorer_inputs import PERIOD_NS
 from kc_vla_sim.simulators import SIMULATORS, SimulatorContext, open_simulator
 from kc_vla_sim.variants import STANDARD, VARIANTS
@@ -54,6 +54,7 @@ class BridgeParameters(RobotParameters):
     visual_randomization: str = parameter(
         STANDARD_LOOKS, "of the rooms of every task", choices=tuple(LOOKS), former="looks"
     )
+    depth: bool = parameter(False, "publish the depth of every camera, 32FC1, m, where the simulator has it")
     options: str = parameter(
         "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"
     )
@@ -94,7 +95,7 @@ class ManiskillBridgeNode(StackNode):
         self._plans = RecentPlans(values.expert_horizon)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
-        self._publisher = FramePublisher(self, self._simulator, rig.views)
+        self._publisher = FramePublisher(self, self._simulator, rig.views, values.depth)
         self.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.command(0.05))
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)
@@ -214,6 +215,8 @@ class ManiskillBridgeNode(StackNode):
 
     def _step(self, command: ArmCommand | None) -> None:
         began = time.perf_counter()
+        if isinstance(self._simulator, DrawsOnDemand):
+            self._simulator.draws = self._publisher.watched
         try:
             if command is None or command.mode == ArmCommand.HOLD:
                 self._held += 1
@@ -256,6 +259,8 @@ class ManiskillBridgeNode(StackNode):
         assert self._status is not None
         assert self._frame is not None
         self._shown_at = time.monotonic()
+        if isinstance(self._simulator, DrawsOnDemand) and self._publisher.watched and not has_images(self._frame):
+            self._frame = self._simulator.redrawn(self._frame)
         self._publisher.show(self._frame, self._status.episode_id, self._clock_ns)
         self.statistics.add("publish", time.monotonic() - self._shown_at)
 

@@ -6,6 +6,7 @@ from launch import LaunchContext, Substitution
 from launch_ros.actions import Node
 
 from kc_vla.core.options import options_in
+from kc_vla.core.tasks import TASKS
 from kc_vla.inference.models import ModelError, find_model, models_in
 from kc_vla.keyframes.model import KIND
 from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR, SELECTORS, fitting_selector
@@ -67,6 +68,8 @@ class ChosenSelector(Substitution):
         named: str = given["selector"]
         if named != AUTO:
             return named
+        if (task := TASKS.get(given.get("task", ""))) is not None and task.tour:
+            return "oracle"  # no selector learns from tours
         if given.get("policy") != "learned":
             return "learned"
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -96,6 +97,15 @@ def image_message(pixels: NDArray[np.uint8], stamp: Time, frame_id: str) -> Imag
     message = Image(height=pixels.shape[0], width=pixels.shape[1], encoding="rgb8", step=pixels.shape[1] * 3)
     message.header.stamp, message.header.frame_id = stamp, frame_id
     message.data = bytes_array(pixels)
+    return message
+
+
+def depth_message(depth: NDArray[np.float32], stamp: Time, frame_id: str) -> Image:
+    """Return a 32FC1 image message of (H, W) float32 depth, m."""
+    message = Image(height=depth.shape[0], width=depth.shape[1], encoding="32FC1", step=depth.shape[1] * 4)
+    message.header.stamp, message.header.frame_id = stamp, frame_id
+    message.is_bigendian = int(sys.byteorder == "big")
+    message.data = bytes_array(np.ascontiguousarray(depth).view(np.uint8))
     return message
 
 
