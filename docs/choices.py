@@ -12,6 +12,7 @@ from kc_vla.arm.kinds import ARMS
 from kc_vla.core.options import OptionRule, rules_of
 from kc_vla.core.tables import OpenTable
 from kc_vla.keyframes.selectors import SELECTORS
+from kc_vla.perception.detectors import DETECTORS
 from kc_vla.policy.backends import BACKENDS
 from kc_vla_sim.simulators import SIMULATORS
 
@@ -31,7 +32,8 @@ def table(argument: str, choices: OpenTable[Any]) -> str:
                 options.setdefault(rule, []).append(f"`{each.name}`")
     lines += ["", f"| option | of `{argument}:=` | what it is | default |", "| --- | --- | --- | --- |"]
     for rule, names in options.items():
-        default = "-" if rule.default == "" else f"`{rule.default}`"
+        given = ", ".join(rule.default) if isinstance(rule.default, tuple) else rule.default
+        default = "-" if given == "" else f"`{given}`"
         lines.append(f"| `{rule.name}` | {', '.join(names)} | {_meaning(rule)} | {default} |")
     return "\n".join(lines) + "\n"
 
@@ -62,6 +64,7 @@ def with_choices(page: str) -> str:
     tables = (
         table("selector", SELECTORS),
         table("policy", BACKENDS),
+        table("detector", DETECTORS),
         brief_table("| `arm:=` | what it moves | options of `driver` |", ARMS),
         brief_table("| `simulator:=` | what it simulates | options |", SIMULATORS),
     )

@@ -1,4 +1,4 @@
-"""Draws the graph of a running stack as Mermaid and puts it into running.md: `python docs/graph.py`.
+"""Draws the graph of a running stack as Mermaid and puts it into nodes.md: `python docs/graph.py`.
 
 The picture is what the nodes themselves say that they publish, subscribe to, serve and call.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 import rclpy
 from rclpy.node import Node
 
-PAGE = Path(__file__).resolve().parent / "running.md"
+PAGE = Path(__file__).resolve().parent / "nodes.md"
 BEGIN, END = "<!-- graph: python docs/graph.py -->", "<!-- end of graph -->"
 HIDDEN_TOPICS = {"/rosout", "/parameter_events", "/diagnostics", "/clock"}
 LISTENERS = {"recorder", "episode_runner", "viewer", "foxglove"}

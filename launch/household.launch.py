@@ -15,7 +15,7 @@ from launch_ros.actions import Node
 from kc_vla.core.ports import HOUSEHOLD_PAGE
 from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.endings import end_with, last_word
-from kc_vla.launching.graph import AGAIN, CLOSE_S, node, text, texts
+from kc_vla.launching.graph import AGAIN, CLOSE_S, crops_folder, node, text, texts
 from kc_vla.launching.kinds import PORT, AnyText, NewPath, Number, OneOf, ServerUrl, Switch, typed
 from kc_vla.launching.namespace import Suffix
 from kc_vla.launching.parameters import parameter_arguments
@@ -65,7 +65,7 @@ def memories(context: LaunchContext) -> list[Node]:
         given = {"map_id": text(map_of(context)), **texts(store="memory_store")}
         nodes.append(node("long_term_memory", given, sigterm_timeout=CLOSE_S, **AGAIN))
     if SHORT_PART in wanted:
-        nodes.append(node("short_term_memory", {}, **AGAIN))
+        nodes.append(node("short_term_memory", {"crops": crops_folder()}, **AGAIN))
     return nodes
 
 
@@ -110,8 +110,8 @@ def page(context: LaunchContext) -> list[Node]:
     """The live map, unless nobody wants it."""
     if chosen(context, "page") == "none":
         return []
-    port = LaunchConfiguration("page")
-    return [node("home_page", {"port": port, **texts(token="token")}, package="kc_vla_sim", **AGAIN)]
+    given = {"port": LaunchConfiguration("page"), "crops": crops_folder(), **texts(token="token")}
+    return [node("home_page", given, package="kc_vla_sim", **AGAIN)]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -8,9 +8,11 @@ from launch.actions import OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
 
+from kc_vla.core import topics
 from kc_vla.core.tables import added_names
 from kc_vla.core.tasks import find_task
 from kc_vla.launching.arguments import Argument
+from kc_vla.launching.detector import TruthTopic, check_detector, detector_arguments, perception
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
@@ -149,11 +151,13 @@ def generate_launch_description() -> LaunchDescription:
                 description="what is made of each episode; full: video, contact sheet and summary",
             ),
             transforms_argument(),
+            *detector_arguments("maniskill", "truth"),
             *memory_arguments("maniskill"),
             *viewer_arguments(default=True),
             *parameter_arguments("maniskill.yaml"),
             OpaqueFunction(function=check_policy),
             OpaqueFunction(function=check_selector),
+            OpaqueFunction(function=check_detector),
             SetParameter("use_sim_time", True),
             *last_word(),
             node(
@@ -167,6 +171,7 @@ def generate_launch_description() -> LaunchDescription:
                     **texts(robot="robot"),
                 },
                 package="kc_vla_sim",
+                remapped=[(topics.DETECTIONS_TRUTH, TruthTopic())],
                 on_exit=end_with,
             ),
             selector(),
@@ -175,6 +180,7 @@ def generate_launch_description() -> LaunchDescription:
             OpaqueFunction(function=controller),
             node("recorder", texts(output_folder="output", robot="robot"), sigterm_timeout=CLOSE_S, **AGAIN),
             OpaqueFunction(function=transforms),
+            OpaqueFunction(function=perception),
             memories(),
             *viewers("simulated"),
             node(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kc_vla.bags.errors import BagError
 from kc_vla.core.errors import StackError
+from kc_vla.core.extras import advice
 from kc_vla.core.splits import SplitError
 from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
 from kc_vla.keyframes.selectors import fitting_selector
@@ -54,9 +55,9 @@ def _run(options: argparse.Namespace) -> int:
     """Run the verb that was asked for; return the exit status."""
     try:
         from kc_vla_sim.errors import SimulationError  # a driver that is missing is told by the renderer, in one line
-    except ModuleNotFoundError:
-        raise  # `kc-vla` says which part of the stack brings it
     except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) or advice(error):
+            raise  # `kc-vla` says what brings it
         return _fail(options, f"the simulation cannot be imported ({error}): run ./setup.sh", status=2)
     try:
         status: int = options.run(options)

@@ -12,8 +12,20 @@ HERE = Path(__file__).resolve().parent
 VERSION = ElementTree.parse(HERE / "package.xml").findtext("version")
 README = HERE / "README.md"
 SOURCE = os.environ.get("KC_VLA_SOURCE_URL", "")
-MANISKILL = ("fast-simplification", "gymnasium", "mani-skill==3.0.1", "sapien==3.0.3", "torch>=2.13", "trimesh")
-"""What the tasks need that are drawn; the symbolic household does without."""
+MANISKILL = (
+    "fast-simplification",
+    "gymnasium",
+    "mani-skill==3.0.1",
+    "opencv-python>=4.7,<5",
+    "sapien==3.0.3",
+    "torch>=2.13",
+    "trimesh",
+)
+"""What the tasks need that are drawn; the symbolic household does without.
+
+sapien asks for opencv-python in any version. It is installed over the opencv-python-headless of the stack, and so must
+be an OpenCV that the stack can use.
+"""
 
 
 class WithoutNodes(egg_info):  # type: ignore[misc]  # its own base class has no types

@@ -37,7 +37,11 @@ FORMATS = (
     Format("Intrinsics of a camera", "cameras/calibration", "Calibration", "calibration.md"),
     Format("Joint offsets, latency, hand-eye", "calibration/reading", "", "calibration.md"),
     Format(
-        "Poses of `policy:=scripted`", "policy/scripted", "TimedPose", "piper.md", "launch/params/piper_script.yaml"
+        "Poses of `policy:=scripted`",
+        "policy/scripted",
+        "TimedPose",
+        "other_robots.md",
+        "launch/params/piper_script.yaml",
     ),
     Format(
         "Models: `registry.yaml`", "inference/models", "RegisteredModel", "keyframe_selector.md", "models/registry.yaml"
@@ -52,7 +56,7 @@ FORMATS = (
     Format("Data sets of LeRobot 3.0", "datasets/lerobot/v3_layout", "", "data_sets.md"),
     Format("Data sets of LeRobot 2.1", "datasets/lerobot/layout", "", "data_sets.md"),
     Format("Keyframes of a data set", "datasets/lerobot/annotations", "Annotation", "data_sets.md"),
-    Format("Episodes with plans", "datasets/planned", "PlannedEpisode", "policy.md"),
+    Format("Episodes with plans", "datasets/planned", "PlannedEpisode", "policy_network.md"),
     Format("Annotations of a bag: `annotations.jsonl`", "episodes/annotation_log", "Track", "annotation.md"),
     Format("An episode's `summary.json`", "reports/summary", "", "running.md"),
     Format("Long-term memory", "memory/long_term/store", "", "memory.md"),

@@ -1,8 +1,8 @@
 """Time of one simulator step with light robot meshes, with shadows, and with ManiSkill's own meshes, in one run.
 
-`python benchmarks/step_time.py [--tasks counting ...] [--sizes 224 256] [--steps 60]`; prints a table. Blocks of steps
-take turns, so that other work on the machine weighs on all alike; processor time is printed beside wall time for the
-same reason.
+`python benchmarks/step_time.py [--tasks counting ...] [--sizes 224 256] [--steps 60] [--depth]`; prints a table. Blocks
+of steps take turns, so that other work on the machine weighs on all alike; processor time is printed beside wall time
+for the same reason.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 import kc_vla_sim.envs
-from kc_vla.core.tasks import find_task, simulated_tasks
+from kc_vla.core.tasks import find_task, played_tasks, simulated_tasks
 from kc_vla_sim.actions import normalise_tool_delta
 from kc_vla_sim.renderer import choose_renderer
 
@@ -54,27 +54,29 @@ def make(task: str, size: int, variant: dict[str, Any]) -> gymnasium.Env:
     return env
 
 
-def step(env: gymnasium.Env, draw: bool, times: Times) -> None:
-    """Take one step, draw both images if asked to, and note the time."""
+def step(env: gymnasium.Env, draw: bool, times: Times, depth: bool = False) -> None:
+    """Take one step, draw both images if asked to, with their depth if asked to, and note the time."""
     wall, processor = time.perf_counter(), time.process_time()
     env.step(STILL)
-    if draw:
+    if draw and depth:
+        env.unwrapped.visible(env.unwrapped.captures())
+    elif draw:
         env.unwrapped.pictures()
     times.wall.append(1e3 * (time.perf_counter() - wall))
     times.processor.append(1e3 * (time.process_time() - processor))
 
 
-def measure(task: str, size: int, steps: int) -> dict[str, Times]:
+def measure(task: str, size: int, steps: int, depth: bool) -> dict[str, Times]:
     """Measure the times of `steps` steps for each variant, drawn, and for the light one without drawing."""
     environments = {name: make(task, size, variant) for name, variant in VARIANTS.items()}
     times = {name: Times() for name in [*environments, "undrawn"]}
     for _ in range(BLOCK):  # shaders are compiled and buffers made in the first steps
         for env in environments.values():
-            step(env, True, Times())
+            step(env, True, Times(), depth)
     for _ in tqdm(range(max(1, steps // BLOCK)), desc=f"{task}, 2 x {size} pixels", unit="block"):
         for name, env in environments.items():
             for _ in range(BLOCK):
-                step(env, True, times[name])
+                step(env, True, times[name], depth)
         for _ in range(BLOCK):
             step(environments["light"], False, times["undrawn"])
     for env in environments.values():
@@ -86,12 +88,21 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--tasks", nargs="+", choices=sorted(simulated_tasks()), default=sorted(simulated_tasks()), help="(default all)"
+        "--tasks",
+        nargs="+",
+        choices=sorted(played_tasks()),
+        default=sorted(simulated_tasks()),
+        help="(default all but tours)",
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=[224, 256], help="pixels (default 224 256)")
     parser.add_argument("--steps", type=int, default=60, help="per task, variant and size (default 60)")
+    parser.add_argument("--depth", action="store_true", help="read depth and what is visible, too")
     options = parser.parse_args()
-    rows = [(task, size, measure(task, size, options.steps)) for task in options.tasks for size in options.sizes]
+    rows = [
+        (task, size, measure(task, size, options.steps, options.depth))
+        for task in options.tasks
+        for size in options.sizes
+    ]
     print(
         "| task | pixels | robot meshes | wall, ms (90 %) | processor, ms (90 %) | stock over this: wall, processor |"
     )

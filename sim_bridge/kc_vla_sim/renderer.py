@@ -13,7 +13,10 @@ import sapien
 from kc_vla_sim.errors import RendererError
 
 RENDERERS = ("auto", "gpu", "cpu")
-_NO_VULKAN = "no usable Vulkan driver: run ./setup.sh, which installs one (Mesa 25 or newer, no GPU needed)"
+_NO_VULKAN = (
+    "no usable Vulkan driver: run ./setup.sh, which installs one, or install the system's mesa-vulkan-drivers "
+    "(Mesa 25 or newer, no GPU needed)"
+)
 
 
 def choose_renderer(name: str = "auto") -> str:

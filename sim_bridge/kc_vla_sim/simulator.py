@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -23,6 +24,7 @@ from kc_vla_sim.experts import make_expert
 from kc_vla_sim.frame import CameraModel, DepthImage, GroundTruthKeyframe, Image, SimulatedFrame, VisibleObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
+from kc_vla_sim.kitchen.events import KitchenEvent
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.making import make_environment
 from kc_vla_sim.protocol import Expert, check_seed
@@ -169,6 +171,10 @@ class Simulator:
         finally:
             self.draws = drawn
         return replace(frame, views=views, depth=depth, visible=visible)
+
+    def kitchen_events(self) -> Sequence[KitchenEvent]:
+        """Return what has changed so far in the present kitchen; nothing in other tasks."""
+        return tuple(getattr(self._world, "events", ()))
 
     def picture(self, view: str) -> Image:
         """Draw one of `VIEWS` alone; otherwise as `look`."""

@@ -9,7 +9,7 @@ import pytest
 
 from kc_vla.core.shares import Share
 from kc_vla.core.splits import SPLITS
-from kc_vla.core.tasks import simulated_tasks
+from kc_vla.core.tasks import played_tasks
 from kc_vla_sim.check import CheckedEpisode
 from kc_vla_sim.check.aliasing import ProbeResult
 from kc_vla_sim.check.determinism import DeterminismResult, episode_fingerprint
@@ -171,7 +171,7 @@ def test_a_file_that_cannot_be_written_is_one_line_and_exit_status_1(
 def test_the_tasks_of_the_table_are_those_that_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["play", "--help"])
-    assert "{" + ",".join(sorted(simulated_tasks())) + "}" in capsys.readouterr().out
+    assert "{" + ",".join(sorted(played_tasks())) + "}" in capsys.readouterr().out
 
 
 def test_every_check_and_every_way_of_executing_an_expert_can_be_asked_for(

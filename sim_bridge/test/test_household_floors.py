@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from browser import browser, chromium
+from home_robot import Open
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
@@ -105,7 +106,7 @@ def test_the_sequences_are_those_that_the_rules_make() -> None:
     for split in ("development", "test"):
         assert [sequence(each.name) for each in generated(split, 3)] == list(generated(split, 3))
     assert len(SHIPPED) == 40
-    assert table(SHIPPED) in (DOCS / "household.md").read_text(encoding="utf-8")
+    assert table(SHIPPED) in (DOCS / "symbolic_home.md").read_text(encoding="utf-8")
     assert home_of("house-test-001", "home1", 5) == ("house16", 0)
 
 
@@ -220,3 +221,12 @@ def test_houses_are_evaluated_as_other_scenes_are(tmp_path: Path, capsys: pytest
     asked = ["eval", "household", "--kind", "house", "--memory", "none", "--split", "development", "--sequences", "1"]
     assert main([*asked, "--processes", "1", "-o", str(tmp_path)]) == 0
     assert "| none | shown furniture | house | 4 |" in capsys.readouterr().out
+
+
+def test_a_planner_gets_the_floor_of_each_area(robot: Open) -> None:
+    home = robot(build_house(1))
+    home.carry_out("GoToPlace(upstairs)")
+    (request,) = home.planner.requests
+    assert request.at == home.loop.robot.begun_at
+    assert {each.floor for each in request.areas.values()} == {"first floor", "second floor"}
+    assert request.areas[request.at] == ("kitchen", "first floor")

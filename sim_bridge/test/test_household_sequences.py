@@ -238,13 +238,13 @@ def test_a_line_of_a_file_that_is_no_sequence_says_why(line: str) -> None:
 
 
 def test_the_document_shows_an_example_of_each_kind_as_it_is() -> None:
-    text = (DOCS / "household.md").read_text(encoding="utf-8")
+    text = (DOCS / "symbolic_home.md").read_text(encoding="utf-8")
     assert {each.kind for each in SHIPPED if str(each) in text} == set(KINDS)
 
 
 @pytest.mark.nightly
 def test_the_oracle_does_every_shipped_task_and_needs_what_the_document_says() -> None:
-    assert table(SHIPPED) in (DOCS / "household.md").read_text(encoding="utf-8")
+    assert table(SHIPPED) in (DOCS / "symbolic_home.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_name_is_told() -> None:

@@ -17,7 +17,7 @@ from kc_vla_sim.envs.kitchen_tour import STAGES
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.kitchen import legs
 from kc_vla_sim.kitchen.layout import draw_layout
-from kc_vla_sim.kitchen.legs import Leg, Progress
+from kc_vla_sim.kitchen.legs import TourLeg, TourProgress
 from kc_vla_sim.simulator import Simulator
 
 BOTH = ("third_person", "wrist")
@@ -160,10 +160,10 @@ def test_a_state_of_a_thing_is_seen_and_told(deep: Simulator, kind: str, states:
         world.kitchen.things[name].set_state("sliced")
 
 
-def follow(simulator: Simulator, way: list[Leg]) -> None:
+def follow(simulator: Simulator, way: list[TourLeg]) -> None:
     """Let the arm go along legs."""
     tour = world_of(simulator).tour
-    tour.legs, tour.progress = way, Progress()
+    tour.legs, tour.progress = way, TourProgress()
     while tour.legs is way and tour.progress.leg < len(way):
         simulator.step(simulator.expert.plan(1)[0][0])
 
@@ -193,11 +193,10 @@ def test_the_arm_opens_and_shuts_by_contact_and_what_it_leaves_stays(name: str, 
 def test_a_second_hand_puts_a_thing_into_the_open_drawer_in_view_and_it_is_told() -> None:
     simulator = Simulator(image_size=16, draw=False)
     frame = simulator.reset("kitchen", SHUT_IN)
-    tour = world_of(simulator).tour
-    while not any(event.what == "moved" for event in tour.events):
+    while not any(event.what == "moved" for event in simulator.kitchen_events()):
         frame = simulator.step(simulator.expert.plan(1)[0][0])
         assert not frame.done
-    opened, moved = tour.events
+    opened, moved = simulator.kitchen_events()
     assert (opened.what, opened.object_id, opened.by, opened.in_view) == ("opened", "drawer_1", "arm", True)
     assert (moved.after, moved.by, moved.in_view, moved.step) == ("in drawer_1", "hand", True, frame.index)
     assert moved.before.startswith("on ")

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kc_vla_sim.kitchen.footprints import Footprint
-from kc_vla_sim.kitchen.kinds import KINDS, Kind
+from kc_vla_sim.kitchen.kinds import KINDS, ThingKind
 from kc_vla_sim.kitchen.layout import (
     FEWEST_THINGS,
     LEAST_REACH,
     MOST_REACH,
     REACH,
-    Layout,
+    KitchenLayout,
     PlacedThing,
     draw_layout,
 )
@@ -26,7 +26,7 @@ seeds = st.integers(0, 2**32 - 1)
 reaches = st.floats(LEAST_REACH, MOST_REACH)
 
 
-def told(layout: Layout) -> list[object]:
+def told(layout: KitchenLayout) -> list[object]:
     """Return all that a layout says."""
     furniture = [
         (each.furniture.name, each.furniture.colour, each.x, each.y, each.openings, each.on)
@@ -89,7 +89,7 @@ def test_many_kitchens_have_every_kind_in_every_state_open_and_closed_things_and
     assert len(orders) == 6
 
 
-def first_moving(layout: Layout) -> list[PlacedThing]:
+def first_moving(layout: KitchenLayout) -> list[PlacedThing]:
     return [thing for thing in layout.things if thing.holder == "drawer_1"]
 
 
@@ -105,7 +105,7 @@ def test_what_is_in_an_open_drawer_is_as_far_out_as_the_drawer() -> None:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_a_thing_is_as_large_as_it_says_has_few_triangles_and_a_gripper_gets_around_it_if_it_says_so(
-    kind: Kind,
+    kind: ThingKind,
 ) -> None:
     for state in kind.states:
         body = kind.made(kind.colours[0], state)

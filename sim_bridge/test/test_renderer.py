@@ -38,5 +38,6 @@ def test_without_a_driver_one_line_says_what_to_install(tmp_path: Path) -> None:
     assert result.stdout == ""
     assert result.stderr.splitlines() == [
         "kc-vla sim check: no usable Vulkan driver: "
-        "run ./setup.sh, which installs one (Mesa 25 or newer, no GPU needed)"
+        "run ./setup.sh, which installs one, or install the system's mesa-vulkan-drivers "
+        "(Mesa 25 or newer, no GPU needed)"
     ]

@@ -55,6 +55,8 @@ TOGETHER: dict[str, tuple[dict[str, str], ...]] = {
         {"selector": "learned", "models": "<folder>"},
         {"policy": "expert", "policy_options": "{rate: 5.0}"},
         {"selector": "rules", "selector_options": "{every: 5}"},
+        {"detector": "vision_msgs", "detector_options": "{boxs: [/yolo]}"},
+        {"detector": "none", "detector_options": "{boxes: [/yolo]}"},
     ),
     "piper": (
         {"task": "no_such_task"},
@@ -67,6 +69,7 @@ TOGETHER: dict[str, tuple[dict[str, str], ...]] = {
         {"arm": "emulated", "policy": "learned", "policy_models": "<folder>"},
         {"arm": "emulated", "policy": "replay"},
         {"arm": "emulated", "driver": "{channel: can1}"},
+        {"arm": "emulated", "detector": "vlm"},
         {"arm": "ros", "robot": "ur5e_ros", "driver": "{channel: can1}", "policy": "joy"},
     ),
     "replay": ({"bag": "<folder>"}, {"policy": "replay", "selector": "oracle", "bag": "<file>"}),
@@ -100,6 +103,7 @@ WRONG_NAMES = {
     "params": NOWHERE,
     "policy_options": "rate",
     "selector_options": "7",
+    "detector_options": "boxes",
     "simulator_options": "{length: 5",
 }
 SPELLINGS = ("true", "True", "TRUE", "1", " true ", "false", "False", "FALSE", "0")

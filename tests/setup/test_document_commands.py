@@ -35,7 +35,10 @@ _MODULES_OF_OTHERS = {"build"}
 _LAUNCHES_OF_OTHERS = {"ur_robot_driver"}
 _ROS2_VERBS = {"action", "bag", "launch", "lifecycle", "node", "param", "run", "service", "topic"}
 _RUN_ELSEWHERE = {"docs/your_own_task.md": "test_your_own_task.py does what it says, with a task that it makes"}
-_TASKS_OF = {"docs/mikasa.md": "examples/mikasa/mikasa.yaml"}
+_TASKS_OF = {
+    "docs/mikasa.md": "examples/mikasa/mikasa.yaml",
+    "docs/mikasa_experiments.md": "examples/mikasa/mikasa.yaml",
+}
 """The file that KC_VLA_TASKS names in a document."""
 _ONE_WORD = {"collect", "doctor", "report"}
 """Verbs that are whole commands."""

@@ -1,4 +1,4 @@
-"""A policy, a selector and a simulator of another package: they are chosen by name, with options of their own."""
+"""A policy, a selector, a detector and a simulator of another package, chosen by name with options of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import FrameToScore, LiveSelector
 from kc_vla.keyframes.scoring import ScorerInput, SourceError
 from kc_vla.keyframes.selectors import SELECTORS, open_selector
+from kc_vla.launching.detector import detector_arguments
 from kc_vla.launching.policies import policy_argument, selector_argument
+from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.detectors import DETECTORS, DetectorError, open_detector
 from kc_vla.policy.backends import BACKENDS, PolicyContext, open_backend
 from kc_vla.policy.interface import Backend, PolicyError, PolicyInput
 from kc_vla_sim.errors import SimulationError
@@ -41,7 +44,7 @@ def _package(group: str) -> str:
 
 
 def test_the_package_has_a_row_of_each_table_but_arms() -> None:
-    tables = {BACKENDS.group, SELECTORS.group, SIMULATORS.group, "kc_vla.replacement"}
+    tables = {BACKENDS.group, SELECTORS.group, DETECTORS.group, SIMULATORS.group, "kc_vla.replacement"}
     assert set(ROWS) == tables
 
 
@@ -49,6 +52,23 @@ def test_the_package_has_a_row_of_each_table_but_arms() -> None:
 def test_the_launch_files_offer_them(graph: str) -> None:
     assert "still: holds still" in policy_argument(graph, "learned").description
     assert "every: every n-th frame" in selector_argument(graph)[1].description
+
+
+@pytest.mark.parametrize("graph", ["maniskill", "piper"])
+def test_the_launch_files_offer_the_detector(graph: str) -> None:
+    assert "colored: things of one color" in detector_arguments(graph, "none")[0].description
+
+
+def test_the_detector_finds_each_patch_of_its_color() -> None:
+    image = np.full((60, 80, 3), 120, np.uint8)
+    image[10:20, 10:30] = image[40:55, 50:60] = (210, 20, 40)
+    image[5, 70] = (210, 20, 40)
+    frame = CameraFrame("wrist", 1, image, np.diag([60.0, 60.0, 1.0]), np.eye(4))
+    found = open_detector("colored", {"object_type": "mug"}).detect(frame)
+    assert [(each.object_type, tuple(each.box)) for each in found] == [
+        ("mug", (10.0, 10.0, 30.0, 20.0)),
+        ("mug", (50.0, 40.0, 60.0, 55.0)),
+    ]
 
 
 def held(policy: Backend, joint: float) -> float:
@@ -96,24 +116,28 @@ def test_what_they_cannot_have_is_said_in_a_line() -> None:
         open_backend("still", PolicyContext(RIG, 16), {"folow": True})
     with pytest.raises(SourceError, match=r"keyframe selector 'every': option 'every' is 0: allowed is 1\.\.10000"):
         open_selector("every", {"every": 0})
+    with pytest.raises(DetectorError, match="object detector 'colored': option 'color' must be three numbers"):
+        open_detector("colored", {"color": [1.0]})
     with pytest.raises(SimulationError, match=r"simulator 'noisy': option 'noise' is -1\.0: allowed is 0\.\.255"):
         open_simulator("noisy", SimulatorContext(), {"noise": -1.0})
 
 
 def test_a_broken_package_hides_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number, table in enumerate((BACKENDS, SELECTORS, SIMULATORS)):
+    for number, table in enumerate((BACKENDS, SELECTORS, SIMULATORS, DETECTORS)):
         install(
             tmp_path / "b" / table.group, monkeypatch, table.group, {"broken": "no_such_module:ROW"}, f"torn_{number}"
         )
         assert {each.name for each in table.rows() if each.error} == {"broken"}
     assert {"still", "learned", "broken"} <= set(policy_argument("piper", "learned").choices)
-    why = "'broken' of package 'torn_[012]' cannot be loaded"
+    why = "'broken' of package 'torn_[0123]' cannot be loaded"
     with pytest.raises(PolicyError, match=why):
         open_backend("broken", PolicyContext(RIG, 16))
     with pytest.raises(SourceError, match=why):
         open_selector("broken")
     with pytest.raises(SimulationError, match=why):
         open_simulator("broken", SimulatorContext())
+    with pytest.raises(DetectorError, match=why):
+        open_detector("broken")
     assert open_backend("still", PolicyContext(RIG, 16)).name == "still"
 
 

@@ -19,6 +19,7 @@ NODES = (
     "leader_arm",
     "long_term_memory",
     "piper_emulator",
+    "perception",
     "planner",
     "policy_server",
     "recorder",
@@ -87,7 +88,7 @@ EXTRAS = {
     "household": [f"kc_vla_sim=={VERSION}"],
     "sim": [f"kc_vla_sim[maniskill]=={VERSION}"],
 }
-"""The names by which `kc_vla.cli.extras` tells a user what to install."""
+"""The names by which `kc_vla.core.extras` tells a user what to install."""
 
 
 class WholePackage(egg_info):  # type: ignore[misc]  # its own base class has no types
@@ -134,6 +135,7 @@ setup(
         "kc_vla.annotate": ["page/*"],
         "kc_vla.bags": ["interfaces/share/*/msg/*.msg"],
         "kc_vla.live": ["page/*"],
+        "kc_vla.memory.embedding": ["data/*"],
         "kc_vla.memory.evaluation": ["data/*"],
         "kc_vla.memory.recall": ["data/*"],
         "kc_vla.memory.references": ["data/*"],

@@ -17,10 +17,10 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.envs.kitchen_bodies import to_sapien
-from kc_vla_sim.envs.kitchen_stock import Thing, Unit
+from kc_vla_sim.envs.kitchen_stock import FurnitureUnit, KitchenThing
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.kitchen.footprints import Footprint
-from kc_vla_sim.kitchen.furniture import Space
+from kc_vla_sim.kitchen.furniture import StorageSpace
 
 _LOWEST = (-1.3, -1.3, -0.4, -2.8, -0.6, 1.0, -0.4, 0.0, 0.0)
 _HIGHEST = (1.3, 0.6, 0.4, -1.2, 0.6, 2.7, 2.0, 0.04, 0.04)
@@ -68,11 +68,11 @@ def draw_moment(world: KitchenEnv, chance: np.random.Generator) -> Moment:
     return Moment("")
 
 
-def _is_opened(unit: Unit) -> bool:
+def _is_opened(unit: FurnitureUnit) -> bool:
     return any(unit.opened(name) for name in unit.openings)
 
 
-def _open(world: KitchenEnv, unit: Unit, chance: np.random.Generator) -> None:
+def _open(world: KitchenEnv, unit: FurnitureUnit, chance: np.random.Generator) -> None:
     """Open and close drawers and doors; what is in a drawer moves with it."""
     openings = {
         each.name: 0.0 if chance.random() < _OFTEN_CLOSED else each.travel * float(chance.uniform(0.15, 1.0))
@@ -88,12 +88,12 @@ def _open(world: KitchenEnv, unit: Unit, chance: np.random.Generator) -> None:
         _put(thing, unit.link_pose(holder) * relative)
 
 
-def _in_the_air(world: KitchenEnv, thing: Thing) -> bool:
+def _in_the_air(world: KitchenEnv, thing: KitchenThing) -> bool:
     """Return whether nothing holds a thing: the gripper held it in the moment before."""
     return not world.kitchen.holder_of(thing.pose.p, thing.body.size[2])[1]
 
 
-def _move(world: KitchenEnv, thing: Thing, chance: np.random.Generator) -> None:
+def _move(world: KitchenEnv, thing: KitchenThing, chance: np.random.Generator) -> None:
     """Put a thing somewhere else, if there is room where it is looked for."""
     others = [each for each in world.kitchen.things.values() if each is not thing]
     places = [_on_worktop(world, thing, chance), _in_spaces(world, thing, chance)]
@@ -103,7 +103,7 @@ def _move(world: KitchenEnv, thing: Thing, chance: np.random.Generator) -> None:
             return
 
 
-def _on_worktop(world: KitchenEnv, thing: Thing, chance: np.random.Generator) -> Iterator[sapien.Pose]:
+def _on_worktop(world: KitchenEnv, thing: KitchenThing, chance: np.random.Generator) -> Iterator[sapien.Pose]:
     width, depth, height = thing.body.size
     taken = [unit.placed.footprint.grown(_MARGIN_M) for unit in world.kitchen.units.values()]
     for _ in range(_SPOTS_TRIED):
@@ -113,8 +113,8 @@ def _on_worktop(world: KitchenEnv, thing: Thing, chance: np.random.Generator) ->
             yield ROBOT_BASE * to_sapien((x, y, height / 2), Rotation.from_euler("z", yaw))
 
 
-def _in_spaces(world: KitchenEnv, thing: Thing, chance: np.random.Generator) -> Iterator[sapien.Pose]:
-    spaces: list[tuple[Unit, Space]] = list(world.kitchen.spaces())
+def _in_spaces(world: KitchenEnv, thing: KitchenThing, chance: np.random.Generator) -> Iterator[sapien.Pose]:
+    spaces: list[tuple[FurnitureUnit, StorageSpace]] = list(world.kitchen.spaces())
     half = float(np.hypot(*thing.body.size[:2])) / 2
     for _ in range(_SPOTS_TRIED):
         unit, space = spaces[int(chance.integers(len(spaces)))]
@@ -126,7 +126,7 @@ def _in_spaces(world: KitchenEnv, thing: Thing, chance: np.random.Generator) -> 
             yield unit.link_pose(space.moving) * local
 
 
-def _apart(thing: Thing, pose: sapien.Pose, other: Thing) -> bool:
+def _apart(thing: KitchenThing, pose: sapien.Pose, other: KitchenThing) -> bool:
     """Return whether a thing at a pose is beside another one, or above or below it."""
     gap = np.abs(np.array(pose.p) - other.pose.p)
     wide = (np.hypot(*thing.body.size[:2]) + np.hypot(*other.body.size[:2])) / 2
@@ -146,7 +146,7 @@ def _pose_arm(world: KitchenEnv, chance: np.random.Generator) -> None:
             return
 
 
-def _hold(world: KitchenEnv, thing: Thing, chance: np.random.Generator) -> None:
+def _hold(world: KitchenEnv, thing: KitchenThing, chance: np.random.Generator) -> None:
     """Put a thing between the fingers, its upper part in the grasp."""
     width, depth, height = thing.body.size
     turned = 0.0 if depth <= width else np.pi / 2
@@ -158,5 +158,5 @@ def _hold(world: KitchenEnv, thing: Thing, chance: np.random.Generator) -> None:
     world.agent.reset(posture[None])
 
 
-def _put(thing: Thing, pose: sapien.Pose) -> None:
+def _put(thing: KitchenThing, pose: sapien.Pose) -> None:
     thing.actor.set_pose(Pose.create(pose))

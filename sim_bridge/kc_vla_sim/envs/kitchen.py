@@ -26,6 +26,7 @@ from kc_vla_sim.envs.visibility import visible_objects
 from kc_vla_sim.experts.tool import Tool
 from kc_vla_sim.frame import GroundTruthObject, VisibleObject
 from kc_vla_sim.kitchen.bodies import Part
+from kc_vla_sim.kitchen.events import KitchenEvent
 from kc_vla_sim.kitchen.layout import REACH, draw_layout
 from kc_vla_sim.kitchen.meshes import box
 
@@ -132,6 +133,11 @@ class KitchenEnv(TabletopEnv):
             "fail": torch.tensor([over and done < STAGES]),
             "completed_stages": torch.tensor([done]),
         }
+
+    @property
+    def events(self) -> tuple[KitchenEvent, ...]:
+        """Return what has changed so far, in order."""
+        return tuple(self.tour.events)
 
     @property
     def failure_reason(self) -> str:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from sapien.wrapper.actor_builder import ActorBuilder
 
 _DENSITY = 300.0
-"""Of things and of drawers and doors, kg/m^3: a full mug has 0.1 kg."""
+"""Density of things, drawers and doors, kg/m^3: a full mug has 0.1 kg."""
 _JOINT_FRICTION = {"prismatic": 0.05, "revolute": 0.05}
-"""Of drawers and doors, Coulomb's and viscous: they stay where they are left ..."""
+"""Friction of drawers and doors, Coulomb's and viscous: they stay where they are left ..."""
 JOINT_DAMPING = {"prismatic": 8.0, "revolute": 0.6}
 """... and do not run on, Ns/m and Nms/rad."""
 _ALONG_BACKWARDS = (0.0, 0.0, 0.0, 1.0)

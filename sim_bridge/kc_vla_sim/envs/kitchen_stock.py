@@ -24,10 +24,10 @@ from kc_vla_sim.envs.kitchen_bodies import (
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
-from kc_vla_sim.kitchen.bodies import Body, Part
-from kc_vla_sim.kitchen.furniture import Space
+from kc_vla_sim.kitchen.bodies import Part, ShapedBody
+from kc_vla_sim.kitchen.furniture import StorageSpace
 from kc_vla_sim.kitchen.kinds import WORKTOP
-from kc_vla_sim.kitchen.layout import Layout, PlacedFurniture, PlacedThing
+from kc_vla_sim.kitchen.layout import KitchenLayout, PlacedFurniture, PlacedThing
 
 if TYPE_CHECKING:
     from mani_skill.envs.scene import ManiSkillScene
@@ -42,7 +42,7 @@ _ON_TOP = 0.05
 """A thing is on a space while its underside is no further than this above it, m."""
 
 
-class Thing:
+class KitchenThing:
     """A thing in a scene."""
 
     def __init__(self, scene: ManiSkillScene, placed: PlacedThing) -> None:
@@ -97,7 +97,7 @@ class Thing:
     def _rigid(self) -> sapien.physx.PhysxRigidDynamicComponent:
         return entity_of(self.actor).find_component_by_type(sapien.physx.PhysxRigidDynamicComponent)
 
-    def _body_in(self, state: str) -> Body:
+    def _body_in(self, state: str) -> ShapedBody:
         placed = self.placed
         return placed.kind.made(placed.colour, state, placed.scale)
 
@@ -105,14 +105,14 @@ class Thing:
         return (state == "sliced") == (self.placed.state == "sliced")
 
 
-class Unit:
+class FurnitureUnit:
     """A piece of furniture in a scene."""
 
     def __init__(self, scene: ManiSkillScene, placed: PlacedFurniture) -> None:
         self.placed = placed
         self.furniture = placed.furniture
         self.pose = ROBOT_BASE * to_sapien((placed.x, placed.y, 0.0), Rotation.from_euler("z", placed.yaw))
-        """Of its frame, in the world."""
+        """Pose of its frame in the world."""
         if self.furniture.moving:
             self.joints = build_articulated(scene, self.furniture, self.pose)
             links = [entity_of(link) for link in self.joints.links]
@@ -179,10 +179,10 @@ class Unit:
 class Kitchen:
     """The furniture and the things of an episode."""
 
-    def __init__(self, scene: ManiSkillScene, layout: Layout) -> None:
+    def __init__(self, scene: ManiSkillScene, layout: KitchenLayout) -> None:
         self.layout = layout
-        self.units = {each.furniture.name: Unit(scene, each) for each in layout.furniture}
-        self.things = {each.thing_id: Thing(scene, each) for each in layout.things}
+        self.units = {each.furniture.name: FurnitureUnit(scene, each) for each in layout.furniture}
+        self.things = {each.thing_id: KitchenThing(scene, each) for each in layout.things}
 
     def begin(self) -> None:
         """Put furniture into the state of the layout; things are where they were built."""
@@ -190,7 +190,7 @@ class Kitchen:
             unit.set_openings(unit.placed.openings)
             unit.switch(unit.placed.on)
 
-    def unit_of(self, name: str) -> Unit:
+    def unit_of(self, name: str) -> FurnitureUnit:
         """Return the furniture that is, or has, the object of a name.
 
         Raises:
@@ -201,7 +201,7 @@ class Kitchen:
                 return unit
         raise KeyError(f"no furniture '{name}' in this kitchen")
 
-    def spaces(self) -> Iterator[tuple[Unit, Space]]:
+    def spaces(self) -> Iterator[tuple[FurnitureUnit, StorageSpace]]:
         """Yield every space of the furniture."""
         for unit in self.units.values():
             for space in unit.furniture.spaces:
@@ -282,7 +282,7 @@ class Kitchen:
                     {"colour": furniture.colour, "place": f"in {furniture.name}"},
                 )
 
-    def _thing(self, thing: Thing) -> GroundTruthObject:
+    def _thing(self, thing: KitchenThing) -> GroundTruthObject:
         pose = thing.pose
         relation, holder = self.holder_of(pose.p, thing.body.size[2])
         place = f"{relation} {holder}" if holder else ""

@@ -10,7 +10,7 @@ import sapien
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.envs.kitchen_stock import Kitchen, Thing, Unit
+from kc_vla_sim.envs.kitchen_stock import FurnitureUnit, Kitchen, KitchenThing
 from kc_vla_sim.envs.second_hand import SecondHand
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.experts.tool import Tool
@@ -18,9 +18,9 @@ from kc_vla_sim.kitchen import errands, legs
 from kc_vla_sim.kitchen.errands import StandingThing
 from kc_vla_sim.kitchen.events import KitchenEvent
 from kc_vla_sim.kitchen.footprints import Footprint
-from kc_vla_sim.kitchen.furniture import Space
+from kc_vla_sim.kitchen.furniture import StorageSpace
 from kc_vla_sim.kitchen.kinds import CUPBOARD, DRAWER, WORKTOP
-from kc_vla_sim.kitchen.legs import Leg, Progress
+from kc_vla_sim.kitchen.legs import TourLeg, TourProgress
 
 if TYPE_CHECKING:
     from mani_skill.envs.scene import ManiSkillScene
@@ -57,8 +57,8 @@ class KitchenTour:
         self.hand = SecondHand(scene)
         self.events: list[KitchenEvent] = []
         self.stages: list[tuple[int, int]] = []
-        self.legs: list[Leg] = []
-        self.progress = Progress()
+        self.legs: list[TourLeg] = []
+        self.progress = TourProgress()
         self.over = False
         self._step = 0
         self._helped = False
@@ -79,11 +79,11 @@ class KitchenTour:
             if following is None:
                 self.over = True
             else:
-                self.legs, self.progress = following, Progress()
+                self.legs, self.progress = following, TourProgress()
                 if following:
                     return
 
-    def _tour(self) -> Iterator[list[Leg]]:
+    def _tour(self) -> Iterator[list[TourLeg]]:
         """Yield the arm's legs, part by part; what is between is done when it has come to the end of a part."""
         yield legs.around()
         self._reach(LOOKED)
@@ -103,19 +103,19 @@ class KitchenTour:
         yield from self._shut(unit, DRAWER_NAME)
         yield legs.around()[::2]
 
-    def _open(self, unit: Unit, name: str, stage: int | None = None) -> Iterator[list[Leg]]:
+    def _open(self, unit: FurnitureUnit, name: str, stage: int | None = None) -> Iterator[list[TourLeg]]:
         target = _OPEN_SHARE * unit.furniture.piece(name).travel
         if not unit.opened(name):
             yield from self._move(unit, name, target)
         if stage is not None and unit.opened(name):
             self._reach(stage)
 
-    def _shut(self, unit: Unit, name: str, stage: int | None = None) -> Iterator[list[Leg]]:
+    def _shut(self, unit: FurnitureUnit, name: str, stage: int | None = None) -> Iterator[list[TourLeg]]:
         yield from self._move(unit, name, 0.0)
         if stage is not None and not unit.opened(name):
             self._reach(stage)
 
-    def _move(self, unit: Unit, name: str, target: float) -> Iterator[list[Leg]]:
+    def _move(self, unit: FurnitureUnit, name: str, target: float) -> Iterator[list[TourLeg]]:
         """Yield legs that open or close something; where the arm fails, the second hand does it."""
         piece, now = unit.furniture.piece(name), unit.openings[name]
         if piece.pivot is not None:
@@ -132,7 +132,7 @@ class KitchenTour:
             self._note_openings()
             self._helped = False
 
-    def _put_into_drawer(self, unit: Unit) -> Iterator[list[Leg]]:
+    def _put_into_drawer(self, unit: FurnitureUnit) -> Iterator[list[TourLeg]]:
         space = next(each for each in unit.furniture.spaces if each.holder == DRAWER_NAME and each.kind == DRAWER)
         for chosen in errands.things_for_drawer(self._standing(), space):
             thing = self._kitchen.things[chosen.thing_id]
@@ -145,7 +145,7 @@ class KitchenTour:
                 self._reach(PUT)
                 return
 
-    def _move_unseen(self, door: Unit) -> None:
+    def _move_unseen(self, door: FurnitureUnit) -> None:
         """Move a thing from the closed drawer into the closed cupboard, where there is one and room for it."""
         unit = self._kitchen.unit_of(DRAWER_NAME)
         if door.opened(DOOR_NAME) or unit.opened(DRAWER_NAME):
@@ -165,7 +165,7 @@ class KitchenTour:
                 self._moved(thing, each.place, in_view=False, by="hand")
                 return
 
-    def _pick_and_place(self) -> Iterator[list[Leg]]:
+    def _pick_and_place(self) -> Iterator[list[TourLeg]]:
         """Yield legs that move a thing on the worktop; where the arm cannot take one, the second hand moves one."""
         standing, furniture = self._standing(), self._kitchen.layout.furniture
         for_arm = errands.things_for_arm(standing, furniture)
@@ -186,7 +186,7 @@ class KitchenTour:
             self._reach(MOVED)
             return
 
-    def _carrying(self, thing: StandingThing, spot: Footprint) -> list[Leg]:
+    def _carrying(self, thing: StandingThing, spot: Footprint) -> list[TourLeg]:
         """Return legs that carry a thing to a spot on the worktop."""
         yaw = errands.grasp_yaw(thing)
         height = max(thing.z, thing.size[2] - 0.035)
@@ -194,7 +194,7 @@ class KitchenTour:
         here, there = np.array([thing.x, thing.y, height]), np.array([spot.x, spot.y, height + 0.003])
         return list(legs.pick_and_place(here, yaw, there, yaw + turned))
 
-    def _look_at(self, unit: Unit) -> list[Leg]:
+    def _look_at(self, unit: FurnitureUnit) -> list[TourLeg]:
         """Return a leg from which the wrist camera looks down into what is open, and one at some distance."""
         place = unit.placed
         angle = float(np.arctan2(place.y, place.x))
@@ -203,7 +203,7 @@ class KitchenTour:
             legs.looking(angle, 0.28, legs.HEIGHT, 0.75, stay=8),
         ]
 
-    def _aside(self, unit: Unit, stay: int) -> Leg:
+    def _aside(self, unit: FurnitureUnit, stay: int) -> TourLeg:
         """Return a leg to where the wrist camera sees furniture and the arm is not in front of it."""
         angle = float(np.arctan2(unit.placed.y, unit.placed.x))
         return legs.looking(angle - 0.5, 0.3, legs.HEIGHT + 0.05, 0.6, stay)
@@ -221,15 +221,15 @@ class KitchenTour:
                     event = _opened if opened else _closed
                     self.events.append(event(self._step, name, by))
 
-    def _moved(self, thing: Thing, before: str, in_view: bool, by: Literal["arm", "hand"]) -> None:
+    def _moved(self, thing: KitchenThing, before: str, in_view: bool, by: Literal["arm", "hand"]) -> None:
         after = self._place(thing)
         self.events.append(KitchenEvent(self._step, "moved", thing.placed.thing_id, before, after, in_view, by))
 
-    def _place(self, thing: Thing) -> str:
+    def _place(self, thing: KitchenThing) -> str:
         relation, holder = self._kitchen.holder_of(thing.pose.p, thing.body.size[2])
         return f"{relation} {holder}".strip()
 
-    def _in_base(self, thing: Thing) -> NDArray[np.float64]:
+    def _in_base(self, thing: KitchenThing) -> NDArray[np.float64]:
         return np.asarray((ROBOT_BASE.inv() * thing.pose).p, float)
 
     def _standing(self) -> list[StandingThing]:
@@ -240,7 +240,7 @@ class KitchenTour:
             found.append(StandingThing(name, thing.placed.kind, x, y, z, yaw, thing.body.size, self._place(thing)))
         return found
 
-    def _covered(self, unit: Unit, space: Space) -> list[Footprint]:
+    def _covered(self, unit: FurnitureUnit, space: StorageSpace) -> list[Footprint]:
         """Return what things cover in a space, in the frame of what it moves with."""
         frame = unit.link_pose(space.moving)
         covered = []
@@ -251,7 +251,9 @@ class KitchenTour:
                 covered.append(Footprint(float(pose.p[0]), float(pose.p[1]), size[0], size[1], _yaw_of(pose)))
         return covered
 
-    def _goal(self, unit: Unit, space: Space, spot: Footprint, thing: Thing) -> tuple[NDArray[np.float64], float]:
+    def _goal(
+        self, unit: FurnitureUnit, space: StorageSpace, spot: Footprint, thing: KitchenThing
+    ) -> tuple[NDArray[np.float64], float]:
         """Return where in the world a thing is to be in a space, and by how much it is to be turned, rad."""
         frame = unit.link_pose(space.moving)
         height = space.low[2] + thing.body.size[2] / 2 + 0.003

@@ -10,7 +10,7 @@ import sapien
 from numpy.typing import ArrayLike, NDArray
 
 from kc_vla_sim.envs.kitchen_bodies import build_fixed
-from kc_vla_sim.envs.kitchen_stock import Thing
+from kc_vla_sim.envs.kitchen_stock import KitchenThing
 from kc_vla_sim.kitchen.bodies import Colour, Part
 from kc_vla_sim.kitchen.meshes import ball, box, joined, lathe, pillar
 
@@ -44,7 +44,7 @@ class SecondHand:
         parts = [Part(joined([*fingers, palm]), _SKIN), Part(sleeve, _SLEEVE)]
         self._actor = build_fixed(scene, "second_hand", parts, [], _AWAY)
         self._way: deque[tuple[Vector, bool]] = deque()
-        self._thing: Thing | None = None
+        self._thing: KitchenThing | None = None
         self._turn = sapien.Pose()
         self._held = False
 
@@ -53,7 +53,7 @@ class SecondHand:
         """Return whether it is on its way."""
         return bool(self._way)
 
-    def carry(self, thing: Thing, position: ArrayLike, yaw: float) -> None:
+    def carry(self, thing: KitchenThing, position: ArrayLike, yaw: float) -> None:
         """Begin to put a thing elsewhere.
 
         Args:

@@ -13,7 +13,7 @@ from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.experts.grasping import Step
 from kc_vla_sim.experts.plan_ahead import plan_ahead
 from kc_vla_sim.experts.tool import Tool, Vector
-from kc_vla_sim.kitchen.legs import Leg, Progress
+from kc_vla_sim.kitchen.legs import TourLeg, TourProgress
 
 if TYPE_CHECKING:
     from kc_vla_sim.envs.kitchen import KitchenEnv
@@ -25,7 +25,7 @@ _SETTLING = 0.5
 @dataclass(frozen=True)
 class _State:
     tool: Tool
-    progress: Progress
+    progress: TourProgress
 
 
 class KitchenTourExpert:
@@ -50,7 +50,7 @@ class KitchenTourExpert:
         return plan_ahead(horizon, _State(tool, progress), decide, after)
 
 
-def _decide(legs: list[Leg], state: _State) -> Step:
+def _decide(legs: list[TourLeg], state: _State) -> Step:
     """Return phase and action (7,) for one step: the present leg's, or staying at the end of the last."""
     if not legs:
         return "wait", np.zeros(7)

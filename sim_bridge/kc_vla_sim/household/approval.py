@@ -22,7 +22,7 @@ import numpy as np
 
 from kc_vla.memory.embedding.interface import Vectors
 from kc_vla.memory.embedding.models import shared_embedder
-from kc_vla.memory.references.names import NEXT_TO
+from kc_vla.memory.references.spatial_phrases import without_relation
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import Planner, PlanningError, Request, TriedCall
 from kc_vla.planning.skills import ANYWHERE, Call
@@ -206,7 +206,7 @@ class _Hands:
         if name == ANYWHERE:
             there = [each for each in self._world.things.values() if each.kind.fixed and each.kind.relation]
         else:
-            types = self._types(called.partition(NEXT_TO)[0])
+            types = self._types(without_relation(called))
             taken = set(self._stands_for.values()) if other else set()
             there = [each for each in self._world.things.values() if each.kind.name in types and each.id not in taken]
         if not there:

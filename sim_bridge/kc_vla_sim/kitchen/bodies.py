@@ -66,7 +66,7 @@ class Solid:
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class ShapedBody:
     """What a thing or a piece of furniture is made of; its frame is in the middle of its `size`.
 
     Attributes:
@@ -79,10 +79,10 @@ class Body:
     solids: tuple[Solid, ...]
     size: Vector
 
-    def scaled(self, scale: float) -> Body:
+    def scaled(self, scale: float) -> ShapedBody:
         """Return the body, `scale` times as large."""
         x, y, z = self.size
-        return Body(
+        return ShapedBody(
             tuple(replace(part, mesh=part.mesh.stretched((scale,) * 3)) for part in self.parts),
             tuple(
                 replace(
@@ -103,12 +103,12 @@ class Body:
         return tuple(Part(joined(meshes), colour, glows) for (colour, glows), meshes in groups.items())
 
 
-def centred(parts: Sequence[Part], solids: Sequence[Solid]) -> Body:
+def centred(parts: Sequence[Part], solids: Sequence[Solid]) -> ShapedBody:
     """Return a body of parts and solids, moved so that its origin is in the middle of all that is drawn."""
     points = np.concatenate([part.mesh.vertices for part in parts])
     low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
     middle = (low + high) / 2
-    return Body(
+    return ShapedBody(
         tuple(replace(part, mesh=part.mesh.moved(-middle)) for part in parts),
         tuple(replace(each, position=_vector(np.array(each.position) - middle)) for each in solids),
         _vector(high - low),

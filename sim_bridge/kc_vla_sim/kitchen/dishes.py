@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.kitchen.bodies import COLOURS, Body, Colour, Part, Solid, centred
+from kc_vla_sim.kitchen.bodies import COLOURS, Colour, Part, ShapedBody, Solid, centred
 from kc_vla_sim.kitchen.meshes import SEGMENTS, ball, box, lathe, pillar, ring
 
 _DIRT: Colour = (0.2, 0.09, 0.02)
@@ -50,7 +50,7 @@ def _stains(radius: float, height: float) -> list[Part]:
     ]
 
 
-def mug(colour: Colour, state: str) -> Body:
+def mug(colour: Colour, state: str) -> ShapedBody:
     """Return a mug with a handle; "dirty" or "filled"."""
     radius, height = 0.035, 0.09
     parts = _coloured(_hollow(radius, radius, height), colour)
@@ -66,7 +66,7 @@ def mug(colour: Colour, state: str) -> Body:
     return centred(parts, [body, Solid("box", (0.02, 0.009, 0.05), (radius + 0.014, 0, height / 2))])
 
 
-def cup(colour: Colour, state: str) -> Body:
+def cup(colour: Colour, state: str) -> ShapedBody:
     """Return a cup without a handle, wider at its top; it may be "filled"."""
     low, high, height = 0.026, 0.035, 0.1
     parts = _coloured(_hollow(low, high, height, 0.0035), colour)
@@ -76,7 +76,7 @@ def cup(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("cylinder", (2 * high, 2 * high, height), (0, 0, height / 2))])
 
 
-def bowl(colour: Colour, state: str) -> Body:
+def bowl(colour: Colour, state: str) -> ShapedBody:
     """Return a bowl; it may be "filled"."""
     radius, height = 0.068, 0.05
     outside = [(0.0, 0.0), (0.035, 0.0), (0.055, 0.02), (radius, height)]
@@ -87,7 +87,7 @@ def bowl(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("cylinder", (2 * radius, 2 * radius, height), (0, 0, height / 2))])
 
 
-def plate(colour: Colour, state: str) -> Body:
+def plate(colour: Colour, state: str) -> ShapedBody:
     """Return a plate; it may be "dirty"."""
     radius, height = 0.082, 0.016
     profile = [(0.0, 0.0), (0.05, 0.0), (radius, height - 0.003), (radius, height), (0.05, 0.005), (0.0, 0.005)]
@@ -100,14 +100,14 @@ def plate(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("cylinder", (2 * radius, 2 * radius, height), (0, 0, height / 2))])
 
 
-def spoon(colour: Colour, state: str) -> Body:
+def spoon(colour: Colour, state: str) -> ShapedBody:
     """Return a spoon that lies along x."""
     hollow = lathe(ball(1.0, 6), segments=10).stretched((0.024, 0.017, 0.006)).moved((0.05, 0, 0.006))
     parts = [Part(box((0.1, 0.008, 0.006)).moved((-0.02, 0, 0.008)), colour), Part(hollow, _STEEL)]
     return centred(parts, [Solid("box", (0.14, 0.014, 0.012), (0, 0, 0.006))])
 
 
-def knife(colour: Colour, state: str) -> Body:
+def knife(colour: Colour, state: str) -> ShapedBody:
     """Return a knife that lies along x, its handle in `colour`."""
     parts = [
         Part(box((0.08, 0.018, 0.014)).moved((-0.055, 0, 0.007)), colour),
@@ -117,7 +117,7 @@ def knife(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("box", (0.18, 0.02, 0.014), (0, 0, 0.007))])
 
 
-def kettle(colour: Colour, state: str) -> Body:
+def kettle(colour: Colour, state: str) -> ShapedBody:
     """Return a kettle with a spout and a handle over it."""
     radius, height = 0.056, 0.1
     outside = [(0.0, 0.0), (radius, 0.0), (radius, 0.05), (0.036, height), (0.0, height)]
@@ -139,7 +139,7 @@ def kettle(colour: Colour, state: str) -> Body:
     )
 
 
-def pot(colour: Colour, state: str) -> Body:
+def pot(colour: Colour, state: str) -> ShapedBody:
     """Return a pot with two handles; it may be "filled"."""
     radius, height = 0.062, 0.075
     parts = _coloured(_hollow(radius, radius, height), colour)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla_sim.kitchen.footprints import Footprint
-from kc_vla_sim.kitchen.furniture import Space
-from kc_vla_sim.kitchen.kinds import DRAWER, Kind
+from kc_vla_sim.kitchen.furniture import StorageSpace
+from kc_vla_sim.kitchen.kinds import DRAWER, ThingKind
 from kc_vla_sim.kitchen.layout import MARGIN, PlacedFurniture
 
 GRASPED_WIDTH = 0.066
@@ -41,7 +41,7 @@ class StandingThing:
     """
 
     thing_id: str
-    kind: Kind
+    kind: ThingKind
     x: float
     y: float
     z: float
@@ -55,7 +55,7 @@ class StandingThing:
         return Footprint(self.x, self.y, self.size[0], self.size[1], self.yaw)
 
 
-def things_for_drawer(things: Sequence[StandingThing], space: Space) -> list[StandingThing]:
+def things_for_drawer(things: Sequence[StandingThing], space: StorageSpace) -> list[StandingThing]:
     """Return the things outside of drawers and doors that fit into a drawer, the smallest first."""
     outside = [each for each in things if each.place.startswith("on ") and DRAWER in each.kind.places]
     fitting = [each for each in outside if each.size[2] < space.extent[2] and max(each.size[:2]) < space.extent[1]]
@@ -74,7 +74,9 @@ def things_for_arm(things: Sequence[StandingThing], furniture: Sequence[PlacedFu
     return found
 
 
-def spot_in(space: Space, size: tuple[float, float, float], taken: Sequence[Footprint], seed: int) -> Footprint | None:
+def spot_in(
+    space: StorageSpace, size: tuple[float, float, float], taken: Sequence[Footprint], seed: int
+) -> Footprint | None:
     """Return a free place in a space, in the frame of what it moves with; None where there is hardly one.
 
     Args:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.kitchen.bodies import COLOURS, Part, Solid
-from kc_vla_sim.kitchen.furniture import Furniture, Moving, Pile, Space
+from kc_vla_sim.kitchen.furniture import Furniture, Moving, Pile, StorageSpace
 from kc_vla_sim.kitchen.kinds import CUPBOARD, DRAWER, MICROWAVE, SINK, STOVE, TOP, TRAY
 from kc_vla_sim.kitchen.meshes import ball, box, joined, lathe, pillar
 
@@ -61,7 +61,7 @@ def drawers(colour: str, fronts: str) -> Furniture:
             )
         )
         inner = (low[0] + 0.004, low[1] + 0.01, low[2] + 0.005), (high[0] - 0.01, high[1] - 0.01, rim)
-        spaces.append(Space(DRAWER, name, "in", *inner, moving=name, door=name))
+        spaces.append(StorageSpace(DRAWER, name, "in", *inner, moving=name, door=name))
     spaces.append(_top(size, "cabinet"))
     return Furniture(
         "cabinet",
@@ -83,7 +83,7 @@ def cupboard(colour: str, fronts: str, turn: int) -> Furniture:
     fixed.cabinet(size, WALL, COLOURS[colour], _INSIDE)
     pile = Pile()
     door = _door(pile, size, (-width / 2, width / 2), turn, COLOURS[fronts], _STEEL if fronts != "silver" else _BLACK)
-    space = Space(
+    space = StorageSpace(
         CUPBOARD,
         "cupboard",
         "in",
@@ -135,7 +135,7 @@ def microwave(colour: str, turn: int) -> Furniture:
     inside = (
         (beside[1] + 0.012, width / 2 - WALL - 0.004) if turn < 0 else (-width / 2 + WALL + 0.004, beside[0] - 0.012)
     )
-    space = Space(
+    space = StorageSpace(
         MICROWAVE,
         "microwave",
         "in",
@@ -191,7 +191,9 @@ def stove(colour: str) -> Furniture:
         (x, y, 0)
     )
     shine = lathe([(r, z) for r, z in ball(0.0135) if z >= -0.001], segments=10).moved((-0.09, -0.1, height))
-    space = Space(STOVE, "stove", "on", (-0.06, -width / 2, height + 0.0045), (depth / 2, width / 2, height + 0.15))
+    space = StorageSpace(
+        STOVE, "stove", "on", (-0.06, -width / 2, height + 0.0045), (depth / 2, width / 2, height + 0.15)
+    )
     return Furniture(
         "stove",
         "stove",
@@ -225,7 +227,7 @@ def sink(colour: str) -> Furniture:
     tip = lathe(pillar(0.008, 0.03), segments=8).moved((depth / 2 - 0.09, 0, height + 0.075))
     fixed.parts += [Part(drain, _BLACK), Part(joined([post, arm, tip]), _STEEL if colour != "silver" else _BLACK)]
     fixed.solids.append(Solid("box", (0.02, 0.02, 0.1), (depth / 2 - 0.015, 0, height + 0.05)))
-    space = Space(
+    space = StorageSpace(
         SINK,
         "sink",
         "in",
@@ -246,7 +248,7 @@ def tray(colour: str) -> Furniture:
         fixed.add((x * depth / 2 - 0.004, -width / 2, 0), (x * depth / 2 + 0.004, width / 2, height), shade)
     for y in (-1, 1):
         fixed.add((-depth / 2, y * width / 2 - 0.004, 0), (depth / 2, y * width / 2 + 0.004, height), shade)
-    space = Space(
+    space = StorageSpace(
         TRAY,
         "tray",
         "on",
@@ -256,10 +258,10 @@ def tray(colour: str) -> Furniture:
     return Furniture("tray", "tray", tuple(fixed.parts), tuple(fixed.solids), size, spaces=(space,), colour=colour)
 
 
-def _top(size: tuple[float, float, float], holder: str) -> Space:
+def _top(size: tuple[float, float, float], holder: str) -> StorageSpace:
     depth, width, height = size
     low = (-depth / 2 + _FRONT_KEPT, -width / 2, height)
-    return Space(TOP, holder, "on", low, (depth / 2, width / 2, height + 0.25))
+    return StorageSpace(TOP, holder, "on", low, (depth / 2, width / 2, height + 0.25))
 
 
 def _door(

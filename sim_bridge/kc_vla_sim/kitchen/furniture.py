@@ -69,7 +69,7 @@ class Moving:
 
 
 @dataclass(frozen=True)
-class Space:
+class StorageSpace:
     """Where things can be placed in or on furniture.
 
     Attributes:
@@ -121,7 +121,7 @@ class Furniture:
     solids: tuple[Solid, ...]
     size: Vector
     moving: tuple[Moving, ...] = ()
-    spaces: tuple[Space, ...] = ()
+    spaces: tuple[StorageSpace, ...] = ()
     lit: tuple[Part, ...] = ()
     swing: float = 0.0
     aside: float = 0.0

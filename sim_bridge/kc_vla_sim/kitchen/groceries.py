@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.kitchen.bodies import COLOURS, Body, Colour, Part, Solid, centred
+from kc_vla_sim.kitchen.bodies import COLOURS, Colour, Part, ShapedBody, Solid, centred
 from kc_vla_sim.kitchen.meshes import ball, box, cut_face, joined, lathe, pillar
 
 _WHITE, _BLACK, _GREEN = COLOURS["white"], COLOURS["black"], COLOURS["green"]
@@ -22,7 +22,7 @@ def _round(radius: float, flatness: float = 1.0) -> Profile:
     return [(r, flatness * z) for r, z in ball(radius)]
 
 
-def _halves(profile: Profile, outside: Colour, inside: Colour, core: Colour, radius: float) -> Body:
+def _halves(profile: Profile, outside: Colour, inside: Colour, core: Colour, radius: float) -> ShapedBody:
     """Return two halves that lie side by side with their cut faces up."""
     up = Rotation.from_euler("x", -np.pi / 2)
     half, face = lathe(profile, np.pi).moved(turn=up), cut_face(profile).moved(turn=up)
@@ -35,7 +35,7 @@ def _halves(profile: Profile, outside: Colour, inside: Colour, core: Colour, rad
     return centred(parts, solids)
 
 
-def apple(colour: Colour, state: str) -> Body:
+def apple(colour: Colour, state: str) -> ShapedBody:
     """Return an apple; it may be "sliced"."""
     radius = 0.036
     profile = [
@@ -55,7 +55,7 @@ def apple(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("sphere", (2 * radius,) * 3, (0, 0, radius - 0.033))])
 
 
-def orange(colour: Colour, state: str) -> Body:
+def orange(colour: Colour, state: str) -> ShapedBody:
     """Return an orange."""
     radius = 0.037
     parts = [Part(lathe(_round(radius), smooth=True), colour)]
@@ -63,7 +63,7 @@ def orange(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("sphere", (2 * radius,) * 3)])
 
 
-def tomato(colour: Colour, state: str) -> Body:
+def tomato(colour: Colour, state: str) -> ShapedBody:
     """Return a tomato; it may be "sliced"."""
     radius, flatness = 0.034, 0.82
     profile = _round(radius, flatness)
@@ -78,7 +78,7 @@ def tomato(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("cylinder", (1.8 * radius, 1.8 * radius, 2 * top))])
 
 
-def banana(colour: Colour, state: str) -> Body:
+def banana(colour: Colour, state: str) -> ShapedBody:
     """Return a banana that lies on its side."""
     bend, span = 0.085, 1.7
     corners = [(np.cos(a), np.sin(a)) for a in np.linspace(np.pi, 3 * np.pi, 9)]
@@ -96,13 +96,13 @@ def banana(colour: Colour, state: str) -> Body:
     return centred(parts, solids)
 
 
-def egg(colour: Colour, state: str) -> Body:
+def egg(colour: Colour, state: str) -> ShapedBody:
     """Return an egg that lies on its side."""
     mesh = lathe(ball(1.0), smooth=True).stretched((0.028, 0.021, 0.021))
     return centred([Part(mesh, colour)], [Solid("box", (0.044, 0.032, 0.042))])
 
 
-def bread(colour: Colour, state: str) -> Body:
+def bread(colour: Colour, state: str) -> ShapedBody:
     """Return a loaf; it may be "sliced"."""
     width, height = 0.075, 0.07
     length = 0.085 if state == "sliced" else 0.16
@@ -128,7 +128,7 @@ def bread(colour: Colour, state: str) -> Body:
     return centred(parts, solids)
 
 
-def bottle(colour: Colour, state: str) -> Body:
+def bottle(colour: Colour, state: str) -> ShapedBody:
     """Return a bottle with a label and a cap."""
     radius, height = 0.032, 0.2
     profile = [(0.0, 0.0), (radius, 0.0), (radius, 0.12), (0.013, 0.155), (0.013, height - 0.02), (0.0, height - 0.02)]
@@ -141,7 +141,7 @@ def bottle(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("cylinder", (2 * radius, 2 * radius, 0.13), (0, 0, 0.065)), neck])
 
 
-def can(colour: Colour, state: str) -> Body:
+def can(colour: Colour, state: str) -> ShapedBody:
     """Return a can of metal with a colored label."""
     radius, height = 0.033, 0.1
     parts = [
@@ -152,7 +152,7 @@ def can(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("cylinder", (2 * radius, 2 * radius, height), (0, 0, height / 2))])
 
 
-def milk(colour: Colour, state: str) -> Body:
+def milk(colour: Colour, state: str) -> ShapedBody:
     """Return a carton with a gable, white with a band of `colour`."""
     width, height = 0.065, 0.13
     slope = float(np.hypot(width / 2, 0.03))
@@ -170,8 +170,8 @@ def milk(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("box", (width, width, height + 0.02), (0, 0, height / 2 + 0.01))])
 
 
-def cereal(colour: Colour, state: str) -> Body:
-    """Return a flat box of cereals with a picture on its front and back."""
+def cereal(colour: Colour, state: str) -> ShapedBody:
+    """Return a flat box of cereals with a print on its front and back."""
     width, depth, height = 0.12, 0.045, 0.17
     panel = box((0.7 * width, depth + 0.0024, 0.35 * height)).moved((0, 0, 0.62 * height))
     flakes = [
@@ -189,7 +189,7 @@ def cereal(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("box", (width, depth, height), (0, 0, height / 2))])
 
 
-def sponge(colour: Colour, state: str) -> Body:
+def sponge(colour: Colour, state: str) -> ShapedBody:
     """Return a sponge with a rough side of another color."""
     other = _GREEN if colour != _GREEN else COLOURS["yellow"]
     parts = [
@@ -199,7 +199,7 @@ def sponge(colour: Colour, state: str) -> Body:
     return centred(parts, [Solid("box", (0.09, 0.06, 0.031), (0, 0, 0.0155))])
 
 
-def salt_shaker(colour: Colour, state: str) -> Body:
+def salt_shaker(colour: Colour, state: str) -> ShapedBody:
     """Return a salt shaker with a cap of `colour`."""
     glass: Profile = [(0.0, 0.0), (0.022, 0.0), (0.018, 0.05), (0.0, 0.05)]
     cap: Profile = [(0.0, 0.05), (0.02, 0.05), (0.019, 0.064), (0.01, 0.072), (0.0, 0.073)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from kc_vla_sim.kitchen import dishes, groceries
-from kc_vla_sim.kitchen.bodies import COLOURS, Body, Colour, Vector
+from kc_vla_sim.kitchen.bodies import COLOURS, Colour, ShapedBody, Vector
 
 SCALES = (0.92, 1.08)
 """Things of one kind are so much smaller or larger than others of it."""
@@ -26,7 +26,7 @@ _ANYWHERE = (WORKTOP, TRAY, TOP)
 
 
 @dataclass(frozen=True)
-class Kind:
+class ThingKind:
     """A kind of things.
 
     Attributes:
@@ -39,13 +39,13 @@ class Kind:
     """
 
     name: str
-    body: Callable[[Colour, str], Body]
+    body: Callable[[Colour, str], ShapedBody]
     colours: tuple[str, ...]
     states: tuple[str, ...] = ("",)
     places: tuple[str, ...] = _ANYWHERE
     graspable: bool = True
 
-    def made(self, colour: str, state: str, scale: float = 1.0) -> Body:
+    def made(self, colour: str, state: str, scale: float = 1.0) -> ShapedBody:
         """Return the body in a color and a state.
 
         Raises:
@@ -71,29 +71,33 @@ def _size(name: str, state: str) -> Vector:
 
 _DISH = ("red", "blue", "green", "yellow", "white", "purple")
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ThingKind] = {
     kind.name: kind
     for kind in (
-        Kind("mug", dishes.mug, _DISH, ("cleaned", "dirty", "filled"), (*_ANYWHERE, CUPBOARD, MICROWAVE, SINK)),
-        Kind("cup", dishes.cup, ("blue", "pink", "green", "orange"), ("", "filled"), (*_ANYWHERE, CUPBOARD, SINK)),
-        Kind("bowl", dishes.bowl, _DISH, ("", "filled"), (*_ANYWHERE, CUPBOARD, MICROWAVE, SINK), graspable=False),
-        Kind("plate", dishes.plate, _DISH, ("cleaned", "dirty"), (*_ANYWHERE, CUPBOARD, SINK), graspable=False),
-        Kind("apple", groceries.apple, ("red", "green"), ("", "sliced"), (*_ANYWHERE, DRAWER, CUPBOARD)),
-        Kind("orange", groceries.orange, ("orange",), places=(*_ANYWHERE, DRAWER)),
-        Kind("banana", groceries.banana, ("yellow",), places=(*_ANYWHERE, DRAWER)),
-        Kind("tomato", groceries.tomato, ("red",), ("", "sliced"), (*_ANYWHERE, DRAWER)),
-        Kind("bottle", groceries.bottle, ("green", "brown", "blue")),
-        Kind("can", groceries.can, ("red", "blue", "green", "yellow"), places=(*_ANYWHERE, CUPBOARD)),
-        Kind("milk", groceries.milk, ("blue", "green", "red"), places=(WORKTOP, TRAY, CUPBOARD)),
-        Kind("cereal", groceries.cereal, ("orange", "purple", "blue", "red"), places=(WORKTOP, CUPBOARD)),
-        Kind("sponge", groceries.sponge, ("yellow", "pink", "blue"), places=(*_ANYWHERE, DRAWER, SINK)),
-        Kind("salt_shaker", groceries.salt_shaker, ("silver", "black", "red"), places=(*_ANYWHERE, CUPBOARD)),
-        Kind("spoon", dishes.spoon, ("silver", "brown"), places=(*_ANYWHERE, DRAWER, SINK)),
-        Kind("knife", dishes.knife, ("black", "brown", "red"), places=(*_ANYWHERE, DRAWER, SINK)),
-        Kind("egg", groceries.egg, ("white", "cream"), places=(*_ANYWHERE, DRAWER)),
-        Kind("bread", groceries.bread, ("brown",), ("", "sliced"), (WORKTOP, CUPBOARD)),
-        Kind("kettle", dishes.kettle, ("silver", "red", "blue", "black"), places=(WORKTOP, STOVE), graspable=False),
-        Kind("pot", dishes.pot, ("silver", "red", "blue"), ("", "filled"), (WORKTOP, STOVE, SINK), graspable=False),
+        ThingKind("mug", dishes.mug, _DISH, ("cleaned", "dirty", "filled"), (*_ANYWHERE, CUPBOARD, MICROWAVE, SINK)),
+        ThingKind("cup", dishes.cup, ("blue", "pink", "green", "orange"), ("", "filled"), (*_ANYWHERE, CUPBOARD, SINK)),
+        ThingKind("bowl", dishes.bowl, _DISH, ("", "filled"), (*_ANYWHERE, CUPBOARD, MICROWAVE, SINK), graspable=False),
+        ThingKind("plate", dishes.plate, _DISH, ("cleaned", "dirty"), (*_ANYWHERE, CUPBOARD, SINK), graspable=False),
+        ThingKind("apple", groceries.apple, ("red", "green"), ("", "sliced"), (*_ANYWHERE, DRAWER, CUPBOARD)),
+        ThingKind("orange", groceries.orange, ("orange",), places=(*_ANYWHERE, DRAWER)),
+        ThingKind("banana", groceries.banana, ("yellow",), places=(*_ANYWHERE, DRAWER)),
+        ThingKind("tomato", groceries.tomato, ("red",), ("", "sliced"), (*_ANYWHERE, DRAWER)),
+        ThingKind("bottle", groceries.bottle, ("green", "brown", "blue")),
+        ThingKind("can", groceries.can, ("red", "blue", "green", "yellow"), places=(*_ANYWHERE, CUPBOARD)),
+        ThingKind("milk", groceries.milk, ("blue", "green", "red"), places=(WORKTOP, TRAY, CUPBOARD)),
+        ThingKind("cereal", groceries.cereal, ("orange", "purple", "blue", "red"), places=(WORKTOP, CUPBOARD)),
+        ThingKind("sponge", groceries.sponge, ("yellow", "pink", "blue"), places=(*_ANYWHERE, DRAWER, SINK)),
+        ThingKind("salt_shaker", groceries.salt_shaker, ("silver", "black", "red"), places=(*_ANYWHERE, CUPBOARD)),
+        ThingKind("spoon", dishes.spoon, ("silver", "brown"), places=(*_ANYWHERE, DRAWER, SINK)),
+        ThingKind("knife", dishes.knife, ("black", "brown", "red"), places=(*_ANYWHERE, DRAWER, SINK)),
+        ThingKind("egg", groceries.egg, ("white", "cream"), places=(*_ANYWHERE, DRAWER)),
+        ThingKind("bread", groceries.bread, ("brown",), ("", "sliced"), (WORKTOP, CUPBOARD)),
+        ThingKind(
+            "kettle", dishes.kettle, ("silver", "red", "blue", "black"), places=(WORKTOP, STOVE), graspable=False
+        ),
+        ThingKind(
+            "pot", dishes.pot, ("silver", "red", "blue"), ("", "filled"), (WORKTOP, STOVE, SINK), graspable=False
+        ),
     )
 }
 """Every kind by its name."""

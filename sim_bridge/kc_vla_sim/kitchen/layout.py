@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from kc_vla_sim.kitchen import furnishings
-from kc_vla_sim.kitchen.bodies import Body, Vector
+from kc_vla_sim.kitchen.bodies import ShapedBody, Vector
 from kc_vla_sim.kitchen.footprints import Footprint
-from kc_vla_sim.kitchen.furniture import Furniture, Space
+from kc_vla_sim.kitchen.furniture import Furniture, StorageSpace
 from kc_vla_sim.kitchen.kinds import (
     CUPBOARD,
     DRAWER,
@@ -28,7 +28,7 @@ from kc_vla_sim.kitchen.kinds import (
     TOP,
     TRAY,
     WORKTOP,
-    Kind,
+    ThingKind,
 )
 
 REACH = 0.7
@@ -56,7 +56,7 @@ _SMALL, _SMALL_ONES = ("apple", "orange", "tomato", "egg", "sponge"), 2
 _KINDS_TRIED, _SPOTS_TRIED = 10, 25
 _STREAM = 0x6B697463
 """Beside the episode's seed, what seeds the kitchen."""
-Choice = tuple[Kind, str, str, float]
+Choice = tuple[ThingKind, str, str, float]
 """A thing before it has a place: its kind, color, state and scale."""
 _PAINT = ("white", "cream", "gray", "blue", "green", "yellow", "red")
 
@@ -119,7 +119,7 @@ class PlacedThing:
     """
 
     thing_id: str
-    kind: Kind
+    kind: ThingKind
     colour: str
     state: str
     scale: float
@@ -131,7 +131,7 @@ class PlacedThing:
     holder: str
 
     @cached_property
-    def body(self) -> Body:
+    def body(self) -> ShapedBody:
         """Return what it is made of, in its state."""
         return self.kind.made(self.colour, self.state, self.scale)
 
@@ -142,7 +142,7 @@ class PlacedThing:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class KitchenLayout:
     """A kitchen as an episode begins with it."""
 
     furniture: tuple[PlacedFurniture, ...]
@@ -153,14 +153,14 @@ class Layout:
         """Return the furniture of that name."""
         return next(each for each in self.furniture if each.furniture.name == name)
 
-    def spaces(self) -> Iterator[tuple[PlacedFurniture, Space]]:
+    def spaces(self) -> Iterator[tuple[PlacedFurniture, StorageSpace]]:
         """Yield every space of the furniture."""
         for placed in self.furniture:
             for space in placed.furniture.spaces:
                 yield placed, space
 
 
-def draw_layout(seed: int, reach: float = REACH) -> Layout:
+def draw_layout(seed: int, reach: float = REACH) -> KitchenLayout:
     """Draw the kitchen of the episode with `seed` for an arm of that reach (m).
 
     Raises:
@@ -170,7 +170,7 @@ def draw_layout(seed: int, reach: float = REACH) -> Layout:
         raise ValueError(f"no kitchen for a reach of {reach:g} m: choose {LEAST_REACH:g} to {MOST_REACH:g} m")
     chance = np.random.default_rng((_STREAM, seed))
     furniture = (*_row(chance, reach), *_sides(chance, reach))
-    return Layout(furniture, tuple(_Stocking(chance, furniture, reach).things), reach)
+    return KitchenLayout(furniture, tuple(_Stocking(chance, furniture, reach).things), reach)
 
 
 def _row(chance: np.random.Generator, reach: float) -> Iterator[PlacedFurniture]:
@@ -231,7 +231,7 @@ class _Stocking:
                 self._fill(placed, space)
         self._cover_worktop()
 
-    def _fill(self, placed: PlacedFurniture, space: Space) -> None:
+    def _fill(self, placed: PlacedFurniture, space: StorageSpace) -> None:
         low, high = _NUMBERS[space.kind]
         here: list[Footprint] = []
         for _ in range(int(self._chance.integers(low, high + 1))):
@@ -244,7 +244,7 @@ class _Stocking:
                     break
 
     def _free_spot(
-        self, placed: PlacedFurniture, space: Space, made: Choice, taken: list[Footprint]
+        self, placed: PlacedFurniture, space: StorageSpace, made: Choice, taken: list[Footprint]
     ) -> Footprint | None:
         """Draw a place beside what is in the space already, within reach; None where there is hardly one."""
         kind, _, state, scale = made
@@ -260,7 +260,7 @@ class _Stocking:
                 return spot
         return None
 
-    def _spot(self, space: Space, size: Vector) -> Footprint | None:
+    def _spot(self, space: StorageSpace, size: Vector) -> Footprint | None:
         """Draw a place in a space, in the frame of its furniture; None where the thing is not within it."""
         if size[2] > space.extent[2] - 0.004:
             return None
@@ -274,7 +274,7 @@ class _Stocking:
         spot = Footprint(float(x), float(y), size[0], size[1], yaw)
         return spot if spot.within((low[0], low[1]), (high[0], high[1])) else None
 
-    def _place(self, placed: PlacedFurniture, space: Space, spot: Footprint) -> tuple[float, float, float]:
+    def _place(self, placed: PlacedFurniture, space: StorageSpace, spot: Footprint) -> tuple[float, float, float]:
         """Return x, y and yaw of a place in a space, in the frame of the base."""
         x, y, yaw = spot.x, spot.y, spot.yaw
         if space.moving:
@@ -283,7 +283,7 @@ class _Stocking:
             yaw += float(turn.as_rotvec()[2])
         return (*placed.point(x, y), placed.yaw + yaw)
 
-    def _add(self, made: Choice, placed: PlacedFurniture, space: Space, spot: Footprint) -> None:
+    def _add(self, made: Choice, placed: PlacedFurniture, space: StorageSpace, spot: Footprint) -> None:
         kind, _, state, scale = made
         x, y, yaw = self._place(placed, space, spot)
         z = space.low[2] + kind.size(state, scale)[2] / 2

@@ -38,7 +38,7 @@ _DOWN = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
 
 
 @dataclass(frozen=True, eq=False)
-class Leg:
+class TourLeg:
     """A way to a pose of the hand.
 
     Attributes:
@@ -61,7 +61,7 @@ class Leg:
 
 
 @dataclass(frozen=True)
-class Progress:
+class TourProgress:
     """Where the hand is along some legs.
 
     Attributes:
@@ -74,7 +74,7 @@ class Progress:
     steps: int = 0
     stayed: int = 0
 
-    def after(self, legs: Sequence[Leg], position: ArrayLike, rotation: Rotation) -> Progress:
+    def after(self, legs: Sequence[TourLeg], position: ArrayLike, rotation: Rotation) -> TourProgress:
         """Return the progress one step on, where the hand has come to a pose."""
         if self.leg >= len(legs):
             return self
@@ -83,7 +83,7 @@ class Progress:
         turned = (leg.rotation * rotation.inv()).magnitude()
         there = self.stayed + int(bool(off < leg.near and turned < _TURNED))
         if there > leg.stay or self.steps >= _PATIENCE + leg.stay:
-            return Progress(self.leg + 1)
+            return TourProgress(self.leg + 1)
         return replace(self, steps=self.steps + 1, stayed=there)
 
 
@@ -92,7 +92,7 @@ def facing_down(yaw: float = 0.0) -> Rotation:
     return Rotation.from_euler("z", yaw) * _DOWN
 
 
-def looking(angle: float, distance: float, height: float, tilt: float, stay: int = 4) -> Leg:
+def looking(angle: float, distance: float, height: float, tilt: float, stay: int = 4) -> TourLeg:
     """Return the leg to a pose from which the wrist camera looks outwards.
 
     Args:
@@ -104,55 +104,55 @@ def looking(angle: float, distance: float, height: float, tilt: float, stay: int
     """
     position = np.array([distance * np.cos(angle), distance * np.sin(angle), height])
     rotation = Rotation.from_euler("z", angle) * Rotation.from_euler("y", -tilt) * _DOWN
-    return Leg("go", position, rotation, stay=stay, near=_PASSING)
+    return TourLeg("go", position, rotation, stay=stay, near=_PASSING)
 
 
-def around() -> list[Leg]:
+def around() -> list[TourLeg]:
     """Return legs on which the wrist camera sees all of the kitchen."""
     angles = np.radians([40.0, 85.0, 110.0, 60.0, 0.0, -60.0, -105.0])
     return [looking(float(angle), 0.33, HEIGHT + 0.05, 0.45) for angle in angles]
 
 
-def pull_drawer(unit: PlacedFurniture, piece: Moving, opening: float, to: float) -> Iterator[Leg]:
+def pull_drawer(unit: PlacedFurniture, piece: Moving, opening: float, to: float) -> Iterator[TourLeg]:
     """Yield legs that hook the handle of a drawer from above and pull it from one opening to another (m)."""
     yield from _slide(unit, piece, opening, to, _FINGER)
 
 
-def push_drawer(unit: PlacedFurniture, piece: Moving, opening: float) -> Iterator[Leg]:
+def push_drawer(unit: PlacedFurniture, piece: Moving, opening: float) -> Iterator[TourLeg]:
     """Yield legs that push a drawer shut at its handle."""
     yield from _slide(unit, piece, opening, 0.0, -_FINGER)
 
 
-def _slide(unit: PlacedFurniture, piece: Moving, opening: float, to: float, side: float) -> Iterator[Leg]:
+def _slide(unit: PlacedFurniture, piece: Moving, opening: float, to: float, side: float) -> Iterator[TourLeg]:
     start, end = _handle(unit, piece, opening, side), _handle(unit, piece, to, side if to else side + _DRAWER_PAST)
     down = facing_down(unit.yaw)
     above = np.array([0.0, 0.0, _ABOVE])
-    yield Leg("go", start + above, down, near=_PASSING)
-    yield Leg("descend", start, down, speed=SLOW, stay=2)
-    yield Leg("push", end, down, speed=SLOW, stay=4)
+    yield TourLeg("go", start + above, down, near=_PASSING)
+    yield TourLeg("descend", start, down, speed=SLOW, stay=2)
+    yield TourLeg("push", end, down, speed=SLOW, stay=4)
     back = _handle(unit, piece, to, side + (0.004 if side < 0 else -0.004))
-    yield Leg("rise", back + above, down, near=_PASSING)
+    yield TourLeg("rise", back + above, down, near=_PASSING)
 
 
-def swing_door(unit: PlacedFurniture, piece: Moving, opening: float, to: float) -> Iterator[Leg]:
+def swing_door(unit: PlacedFurniture, piece: Moving, opening: float, to: float) -> Iterator[TourLeg]:
     """Yield legs that grip the handle of a door from above and lead it along its arc to an opening (rad)."""
     above = np.array([0.0, 0.0, _ABOVE])
     to = to or -_DOOR_PAST
     at = _handle(unit, piece, opening)
     turn = facing_down(unit.yaw + piece.turn * opening)
-    yield Leg("go", at + above, turn, OPEN, near=_PASSING)
-    yield Leg("descend", at, turn, OPEN, speed=SLOW, stay=2)
-    yield Leg("close", at, turn, SHUT, speed=SLOW, stay=8)
+    yield TourLeg("go", at + above, turn, OPEN, near=_PASSING)
+    yield TourLeg("descend", at, turn, OPEN, speed=SLOW, stay=2)
+    yield TourLeg("close", at, turn, SHUT, speed=SLOW, stay=8)
     for share in np.linspace(0, 1, _CHUNKS + 1)[1:]:
         angle = opening + float(share) * (to - opening)
         turn = facing_down(unit.yaw + piece.turn * angle)
-        yield Leg("push", _handle(unit, piece, angle), turn, SHUT, speed=SLOW, near=_PASSING)
+        yield TourLeg("push", _handle(unit, piece, angle), turn, SHUT, speed=SLOW, near=_PASSING)
     at, turn = _handle(unit, piece, to), facing_down(unit.yaw + piece.turn * to)
-    yield Leg("let go", at, turn, OPEN, speed=SLOW, stay=8)
-    yield Leg("rise", at + above, turn, OPEN, near=_PASSING)
+    yield TourLeg("let go", at, turn, OPEN, speed=SLOW, stay=8)
+    yield TourLeg("rise", at + above, turn, OPEN, near=_PASSING)
 
 
-def pick_and_place(grasp: Vector, yaw: float, target: Vector, target_yaw: float) -> Iterator[Leg]:
+def pick_and_place(grasp: Vector, yaw: float, target: Vector, target_yaw: float) -> Iterator[TourLeg]:
     """Yield legs that take a thing from above and put it elsewhere.
 
     Args:
@@ -163,14 +163,14 @@ def pick_and_place(grasp: Vector, yaw: float, target: Vector, target_yaw: float)
     """
     up = HEIGHT - 0.1
     here, there = facing_down(yaw), facing_down(target_yaw)
-    yield Leg("approach", np.array([*grasp[:2], up]), here, OPEN, near=_PASSING)
-    yield Leg("descend", grasp, here, OPEN, speed=SLOW, stay=2)
-    yield Leg("close", grasp, here, SHUT, speed=SLOW, stay=8)
-    yield Leg("lift", np.array([*grasp[:2], up]), here, SHUT, near=_PASSING)
-    yield Leg("carry", np.array([*target[:2], up]), there, SHUT, near=_PASSING)
-    yield Leg("lower", target, there, SHUT, speed=SLOW, stay=2)
-    yield Leg("let go", target, there, OPEN, speed=SLOW, stay=8)
-    yield Leg("rise", np.array([*target[:2], up]), there, OPEN, near=_PASSING)
+    yield TourLeg("approach", np.array([*grasp[:2], up]), here, OPEN, near=_PASSING)
+    yield TourLeg("descend", grasp, here, OPEN, speed=SLOW, stay=2)
+    yield TourLeg("close", grasp, here, SHUT, speed=SLOW, stay=8)
+    yield TourLeg("lift", np.array([*grasp[:2], up]), here, SHUT, near=_PASSING)
+    yield TourLeg("carry", np.array([*target[:2], up]), there, SHUT, near=_PASSING)
+    yield TourLeg("lower", target, there, SHUT, speed=SLOW, stay=2)
+    yield TourLeg("let go", target, there, OPEN, speed=SLOW, stay=8)
+    yield TourLeg("rise", np.array([*target[:2], up]), there, OPEN, near=_PASSING)
 
 
 def _handle(unit: PlacedFurniture, piece: Moving, opening: float, behind: float = 0.0) -> Vector:

@@ -43,7 +43,7 @@ class FramePublisher:
         self._joints = node.advertise(JointState, topics.JOINT_STATES, qos.STATE)
         self._tool = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
         self._oracle = node.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
-        self._detections = node.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
+        self._detections = node.advertise(ObjectDetections, topics.DETECTIONS_TRUTH, qos.STATE)
         self._images = {view: node.advertise(Image, topics.image_topic(view), qos.IMAGE) for view in views}
         deep = views if depth else ()
         self._depths = {view: node.advertise(Image, topics.depth_topic(view), qos.IMAGE) for view in deep}
@@ -52,7 +52,7 @@ class FramePublisher:
 
     @property
     def watched(self) -> bool:
-        """Return whether somebody subscribes to what needs images."""
+        """Return whether anything that needs images has a subscriber."""
         drawn = (*self._images.values(), *self._depths.values(), self._detections)
         return any(publisher.get_subscription_count() for publisher in drawn)
 

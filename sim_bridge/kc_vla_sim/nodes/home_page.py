@@ -16,6 +16,7 @@ from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
+from kc_vla.ros.shown_crops import follow_crops
 from kc_vla.web.serving import PageThread, listening_there_or_elsewhere
 from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_sim.household.errors import HouseholdError
@@ -33,6 +34,7 @@ class PageParameters(NodeParameters):
 
     port: int = parameter(HOUSEHOLD_PAGE, "of the page, on this machine alone; 0: any free one", low=0, high=65535)
     token: str = parameter("", "that a browser has to give to say what is to be done; empty: nobody may")
+    crops: str = parameter("", "folder of the crops of short_term_memory; empty: none are shown")
 
 
 class HomePageNode(StackNode):
@@ -54,7 +56,8 @@ class HomePageNode(StackNode):
         for topic, what in ((topics.HOUSEHOLD, TRUTH), (topics.PLANNER_BELIEF, BELIEF)):
             self.subscribe(String, topic, partial(self._take, what), qos.STATUS)
         self.subscribe(String, topics.PLANNER_STEPS, partial(self._take, ""), qos.EVENT_LOG)
-        app = create_app(self._board, self.parameters.token, self._want, partial(self._want, _STOP))
+        crops = follow_crops(self, self.parameters.crops, self._board.show_crops)
+        app = create_app(self._board, self.parameters.token, self._want, partial(self._want, _STOP), crops)
         warn = self.get_logger().warning
         self._page = PageThread(app, listening_there_or_elsewhere(_HOST, self.parameters.port, "live map", warn))
         print(f"live map: open http://localhost:{self._page.port}", flush=True)

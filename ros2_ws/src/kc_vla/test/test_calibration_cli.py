@@ -110,6 +110,17 @@ def poses():
     return found
 
 
+def test_an_opencv_that_cannot_solve_it_is_named_with_the_one_that_can(poses, lens, tmp_path, capsys, monkeypatch):
+    monkeypatch.delattr(cv2, "calibrateHandEye")  # OpenCV 5 is without it
+    bag = write_bag(tmp_path / "bag", standing(poses))
+    words = [f"--bag={bag}", "--view=wrist", f"--camera={lens}", f"--output={tmp_path / 'wrist.yaml'}"]
+    assert main(["calibrate", "hand-eye", "--setup=in-hand", *words]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith(f"kc-vla calibrate hand-eye: OpenCV {cv2.__version__} has no calibrateHandEye, 4 has: ")
+    assert last.endswith("pip install --force-reinstall --no-deps 'opencv-python-headless<5'")
+    assert not (tmp_path / "wrist.yaml").exists()
+
+
 def test_the_camera_on_the_flange_is_found_from_a_recording(poses, lens, tmp_path, capsys):
     bag, output = write_bag(tmp_path / "bag", standing(poses)), tmp_path / "handeye" / "wrist.yaml"
     words = [f"--bag={bag}", "--view=wrist", f"--camera={lens}", f"--output={output}"]

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -45,12 +46,38 @@ def test_without_the_simulation_one_line_says_what_to_do(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "kc_vla_sim_cli", None)  # as Python marks a module that cannot be imported
-    where = "kc_vla_sim_cli is not installed: pip install 'kc-vla[household]', or run ./setup.sh in a checkout\n"
-    for command in (["sim", "check"], ["collect"]):
+    extras = {
+        ("sim", "check"): "sim",
+        ("collect",): "sim",
+        ("eval", "policy"): "sim",
+        ("eval", "table1"): "sim,train",
+        ("eval", "household"): "household",
+    }
+    for command, extra in extras.items():
         assert main(command) == 2
         told = capsys.readouterr()
         assert told.out == ""
+        where = f"kc_vla_sim_cli is not installed: pip install 'kc-vla[{extra}]', or run ./setup.sh in a checkout\n"
         assert told.err == f"kc-vla {command[0]}: {where}"
+
+
+@pytest.mark.parametrize(
+    ("library", "do"),
+    [("libGL.so.1", "apt-get install libgl1"), ("libodd.so.3", "install the system's package that has it")],
+)
+def test_a_library_that_the_system_lacks_is_one_line(tmp_path: Path, library: str, do: str) -> None:
+    error = f"{library}: cannot open shared object file: No such file or directory"
+    (tmp_path / "cv2.py").write_text(f"raise ImportError({error!r})")  # as the module that needs the library does
+    ended = subprocess.run(
+        [sys.executable, "-m", "kc_vla.cli", "calibrate", "board"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == f"kc-vla calibrate: the library {library} is not installed: {do}\n"
 
 
 def test_without_torch_one_line_says_which_part_of_the_stack_brings_it(tmp_path: Path) -> None:

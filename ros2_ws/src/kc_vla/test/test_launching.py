@@ -279,6 +279,9 @@ def policies(tmp_path: Path) -> Path:
         ({"policy": "learned", "policy_model": "marked"}, "learned"),
         ({"policy": "learned", "policy_model": "unknown"}, "learned"),
         ({"policy": "replay", "policy_model": "mine"}, "learned"),
+        ({"policy": "expert", "task": "counting"}, "learned"),
+        ({"policy": "expert", "task": "kitchen"}, "oracle"),
+        ({"policy": "expert", "task": "kitchen", "selector": "events"}, "events"),
     ],
 )
 def test_keyframes_are_selected_as_the_policy_was_taught_unless_a_source_is_named(

@@ -2,9 +2,10 @@
 
 import pytest
 
+from kc_vla.core.extras import EXTRAS
 from kc_vla.machine.doctor import Patient, looks
 from kc_vla.machine.finding import Level
-from kc_vla.machine.open_tables import TABLES, look_at_table
+from kc_vla.machine.open_tables import TABLES, look_at_extras, look_at_table
 
 
 @pytest.mark.parametrize(
@@ -13,6 +14,7 @@ from kc_vla.machine.open_tables import TABLES, look_at_table
         ("arm drivers", "kc_vla", "piper"),
         ("policies", "kc_vla", "learned"),
         ("selectors", "kc_vla", "rules"),
+        ("detectors", "kc_vla", "vision_msgs"),
         ("replacement", "kc_vla", "w-tinylfu"),
         ("simulators", "kc_vla_sim", "toy"),
     ],
@@ -29,3 +31,13 @@ def test_a_table_whose_package_is_not_there_is_said_to_be_so(monkeypatch):
     monkeypatch.setitem(TABLES, "simulators", "no_such_package.simulators:SIMULATORS")
     (found,) = look_at_table("simulators")
     assert (found.level, found.what) == (Level.OK, "the package no_such_package is not installed")
+
+
+def test_extras_of_the_package_that_are_missing_are_named_with_what_installs_them(monkeypatch):
+    (whole,) = look_at_extras()
+    assert (whole.level, whole.what) == (Level.OK, "robot, train, household, sim")
+    monkeypatch.setitem(EXTRAS, "train", ("torch", "no_such_module"))
+    (found,) = look_at_extras()
+    assert (found.level, found.what) == (Level.WARN, "robot, household, sim; not train (no no_such_module)")
+    assert "pip install 'kc-vla[train]'" in found.do
+    assert "extras" in looks(Patient())

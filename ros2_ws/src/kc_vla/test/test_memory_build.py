@@ -105,6 +105,16 @@ def test_what_was_seen_often_is_one_object_and_believed_in(tmp_path: Path, build
     )
 
 
+def test_what_a_simulator_knows_is_taken_only_where_it_is_named(tmp_path: Path, build, capsys) -> None:
+    truth = "/detections/truth"
+    assert build([("/detections", seen(detection())), (truth, seen(detection(kind="pan")))]) == 0
+    assert set(objects(tmp_path / "memory.db")) == {"mug"}
+    assert build([(truth, seen(detection(kind="pan")))]) == 1
+    assert "what the simulator knows alone: say so with --topic /detections/truth" in capsys.readouterr().err
+    assert build([(truth, seen(detection(kind="pan")))], "--topic", truth) == 0
+    assert set(objects(tmp_path / "memory.db")) == {"mug", "pan"}
+
+
 def test_what_else_a_detector_tells_of_an_object_is_kept(tmp_path: Path, build) -> None:
     red = detection(attributes=[KeyValue(key="colour", value="red"), KeyValue(key="of", value="Ada")])
     assert build([("/detections", seen(red))]) == 0

@@ -388,3 +388,14 @@ def test_a_thing_that_a_person_has_edited_and_that_the_detector_renames_in_its_p
     home.memory.edit("home", name, attributes={"of": "Ada"})
     home.look(Detection("mug", (0.0, 0.01, 1.0), MUG, source_id="track_2"))
     assert (home.only().id, home.only().attributes) == (name, {"of": "Ada"})
+
+
+def test_a_tracker_that_knows_better_what_an_object_is_changes_its_class(home: Home) -> None:
+    home.look(mug(0.0, source_id="cup_1"))
+    cup = Detection("cup", (0.02, 0.0, 0.8), MUG, source_id="cup_1")
+    home.look(cup)
+    assert (home.only().object_type, home.only().source_id) == ("cup", "cup_1")
+    home.look(Detection("cup", (4.0, 0.0, 0.8), MUG, source_id="cup_1"), view=None)
+    assert home.only().object_type == "cup"
+    home.look(mug(0.0, source_id="cup_1"), view=None)  # elsewhere, and something else: another object
+    assert {each.object_type for each in home.objects} == {"cup", "mug"}

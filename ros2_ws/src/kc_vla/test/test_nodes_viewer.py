@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import socket
 import threading
@@ -22,9 +23,11 @@ from node_process import Peer, running
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
+from vision_msgs.msg import Detection2D, Detection2DArray, ObjectHypothesisWithPose
 
 from kc_vla.core import topics
 from kc_vla.core.views import DEFAULT_VIEWS
+from kc_vla.media.images import file_pixels
 from kc_vla.ros import qos
 from kc_vla.ros.convert import image_message
 from kc_vla_msgs.msg import (
@@ -197,6 +200,29 @@ def test_a_page_shows_what_the_nodes_say(
     graph.status.publish(EpisodeStatus(episode_id="e-2", frame_period=0.05, state=EpisodeStatus.RUNNING))
     see(graph, page, lambda: page.parts["episode"]["id"] == "e-2")
     see(graph, page, lambda: not page.series["scores"])
+
+
+def test_what_is_detected_is_drawn_into_the_images(
+    graph: Graph, viewer: Callable[..., tuple[int, str]], open_page: Callable[..., LivePage]
+) -> None:
+    page = open_page(viewer()[0])
+    publisher = graph.node.create_publisher(Detection2DArray, topics.boxes_topic("wrist"), qos.IMAGE)
+    detection = Detection2D(id="mug_1-6af0", results=[ObjectHypothesisWithPose()])
+    detection.bbox.center.position.x, detection.bbox.center.position.y = 32.0, 30.0
+    detection.bbox.size_x, detection.bbox.size_y = 20.0, 10.0
+    lost = Detection2D()
+    lost.bbox.size_x = math.nan
+
+    def say() -> None:
+        publisher.publish(Detection2DArray(detections=[lost, detection]))
+        graph.say_all()
+
+    def colors() -> float:
+        """How much the last image of the camera differs from the even gray that it publishes."""
+        return float(np.ptp(file_pixels(page.pictures["wrist"][-1]))) if page.pictures["wrist"] else 0.0
+
+    see(graph, page, lambda: page.pictures["third_person"] and colors() > 100.0, say)
+    assert np.ptp(file_pixels(page.pictures["third_person"][-1])) < 10
 
 
 def test_pictures_are_listened_to_while_a_page_is_open(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -13,9 +15,11 @@ from kc_vla.memory.long_term.nodes import Area, Connection
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.references.reference import read
 from kc_vla.memory.robot.robot_memory import NONE, open_robot_memory
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.search_places import Search
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import PlanningError, Request
+from kc_vla.planning.prompt import messages_for
 
 AREAS = [
     Area("cook", "ground", (0.0, 0.0, 0.0), {"hall": 2.0}, "kitchen"),
@@ -126,3 +130,32 @@ def test_a_search_on_a_floor_looks_nowhere_else() -> None:
         stops.append(stop.area)
         search.done(stop)
     assert sorted(stops) == ["bath", "landing"]
+
+
+def test_the_prompt_of_a_language_model_names_room_and_floor_of_the_areas_of_things() -> None:
+    grounds = NavigationMap(
+        [
+            Area("area_1", "g", (0.0, 0.0, 0.1), {}, "kitchen"),
+            Area("area_2", "u", (0.0, 0.0, 3.0), {}, "bathroom\u202e"),
+            Area("area_3", "u", (3.0, 0.0, 3.0), {}, ""),
+            Area("area_4", "c", (0.0, 0.0, -2.6), {}, "cellar"),
+        ]
+    )
+
+    def mug(number: int, area: str) -> ObservedThing:
+        return ObservedThing("Mug", f"Mug_{number}", (0.0, 0.0, 0.0), (0.1, 0.1, 0.1), "", {}, "", "", area, True)
+
+    known = (mug(1, "area_2"), mug(2, "area_3"), mug(3, "area_9"))
+    request = Request("bring the mug upstairs", known=known, areas=grounds.area_names(), at="area_1")
+    role, given = messages_for(request)
+    content = json.loads(given["content"])
+    assert content["at"] == "area_1"
+    assert content["areas"] == {
+        "area_1": {"room": "kitchen", "floor": "first floor"},
+        "area_2": {"room": "bathroom", "floor": "second floor"},
+        "area_3": {"floor": "second floor"},
+    }
+    assert [each["area"] for each in content["surroundings"]] == ["area_2", "area_3", "area_9"]
+    assert "upstairs and downstairs are as seen from there" in role["content"]
+    assert grounds.area_names()["area_4"] == ("cellar", "c")
+    assert "areas" not in json.loads(messages_for(Request("bring the mug upstairs"))[1]["content"])

@@ -211,7 +211,7 @@ def test_what_is_not_understood_is_told_in_a_line(instruction: str, told: str) -
 
 
 def test_the_page_shows_what_the_code_prints() -> None:
-    page = (Path(__file__).parents[4] / "docs/planner.md").read_text()
+    page = (Path(__file__).parents[4] / "docs/planner_grammar.md").read_text()
     shells = re.findall(r"^\$ python -m kc_vla.planning.grammar \"(.*)\"\n((?:.+\n)+?)(?=\n|```)", page, re.MULTILINE)
     assert len(shells) == 5
     for instruction, printed in shells:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.core.mounted_camera import pose_matrix
-from kc_vla.core.projection import project
+from kc_vla.core.projection import project, rays
 
 MATRIX = np.array([[310.0, 0.0, 161.0], [0.0, 305.0, 118.0], [0.0, 0.0, 1.0]])
 CAMERA = pose_matrix([0.4, -0.2, 0.9], (np.array([0.8, 0.1, -0.5, 0.3]) / np.linalg.norm([0.8, 0.1, -0.5, 0.3])))
@@ -48,3 +48,18 @@ def test_the_optical_axis_meets_the_middle_and_what_is_behind_is_nowhere() -> No
 def test_an_unknown_lens_is_refused() -> None:
     with pytest.raises(ValueError, match="'fov' is not known"):
         project(np.zeros((1, 3)), CAMERA, MATRIX, "fov")
+
+
+@pytest.mark.parametrize("model", LENSES)
+@given(seen=places)
+def test_a_pixel_looks_where_its_point_is(model: str, seen: np.ndarray) -> None:
+    flat = np.stack([seen[:, 0], seen[:, 1], np.ones(len(seen))], axis=1)
+    pixels, _ = project(flat, np.eye(4), MATRIX, model, LENSES[model])
+    np.testing.assert_allclose(rays(pixels, MATRIX, model, LENSES[model]), flat, atol=1e-6)
+
+
+def test_a_pixel_that_the_lens_shows_nothing_at_looks_nowhere() -> None:
+    found = rays(np.array([[161.0, 118.0], [90_000.0, 118.0]]), MATRIX, "plumb_bob", [-0.28, 0.0])
+    np.testing.assert_allclose(found[0], [0.0, 0.0, 1.0])
+    assert np.isnan(found[1, :2]).all()
+    np.testing.assert_allclose(rays(np.array([[471.0, 118.0]]), MATRIX), [[1.0, 0.0, 1.0]])

@@ -13,6 +13,7 @@ from kc_vla.core.tasks import (
     find_task,
     find_task_of_instruction,
     meant_among,
+    played_tasks,
     simulated_tasks,
 )
 from kc_vla.datasets.exchange.errors import ExchangeError
@@ -96,6 +97,7 @@ wipe: {instruction: Wipe the table., keyframes: [start]}
     assert find_task_of_instruction("fill the cup").name == "pour"
     assert known_tasks().find("please fill that cup") == "pour"
     assert simulated_tasks() == ("counting", "identity", "spatial", "temporal", "pour")
+    assert played_tasks() == (*simulated_tasks(), "kitchen")
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,7 @@ def module(name: str) -> Any:
         return importlib.import_module(f"{_SIMULATOR}.{name}")
     except ImportError as error:
         raise HouseholdError(
-            f"VirtualHome's goals are in a package that is missing ({error}): "
-            ".venv/bin/pip install --no-deps eai-eval==1.0.5"
+            f"VirtualHome's goals are in a package that is missing ({error}): pip install --no-deps eai-eval==1.0.5"
         ) from error
 
 

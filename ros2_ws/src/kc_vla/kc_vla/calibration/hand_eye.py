@@ -14,7 +14,7 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 from kc_vla.calibration.board import Array
-from kc_vla.calibration.errors import PoorCalibrationError
+from kc_vla.calibration.errors import MissingSolverError, PoorCalibrationError
 
 FEWEST_POSES = 8
 _TURNED = np.radians(30.0)
@@ -51,6 +51,7 @@ def calibrate_hand_eye(flanges: Sequence[Array], boards: Sequence[Array], in_han
 
     Raises:
         PoorCalibrationError: too few poses, poses that are all alike, or residuals that are too large.
+        MissingSolverError: the installed OpenCV cannot solve it.
     """
     result = _solve(flanges, boards, in_hand)
     if np.median(result.place_mm) > _WORST_MM or np.median(result.turn_degrees) > _WORST_DEGREES:
@@ -67,12 +68,18 @@ def _solve(flanges: Sequence[Array], boards: Sequence[Array], in_hand: bool) -> 
 
     Raises:
         PoorCalibrationError: too few poses, or none that say anything.
+        MissingSolverError: the installed OpenCV cannot solve it.
     """
     if len(flanges) != len(boards):
         raise ValueError(f"{len(flanges)} poses of the flange for {len(boards)} of the board")
     if len(flanges) < FEWEST_POSES:
         raise PoorCalibrationError(f"{len(flanges)} poses with the board in view: at least {FEWEST_POSES} are needed")
     _require_turns(flanges)
+    if not hasattr(cv2, "calibrateHandEye"):  # what another package installs over the right one
+        raise MissingSolverError(
+            f"OpenCV {cv2.__version__} has no calibrateHandEye, 4 has: "
+            "pip install --force-reinstall --no-deps 'opencv-python-headless<5'"
+        )
     # What rides and what stands: the board in the base = flange @ camera @ board (in hand); the same with the flange's
     # pose turned round gives the board on the flange (to hand).
     carriers = [flange if in_hand else np.linalg.inv(flange) for flange in flanges]
@@ -132,6 +139,7 @@ def calibrate_joints(
 
     Raises:
         PoorCalibrationError: too few poses, poses that are all alike, or offsets that are no better than none.
+        MissingSolverError: the installed OpenCV cannot solve it.
     """
     before = _solve([kinematics(a) for a in angles], boards, in_hand)
 

@@ -62,7 +62,7 @@ def _answer(memory: LongTermMemory, map_id: str, options: argparse.Namespace) ->
         raise AskError(f"map {map_id!r} has no area {options.at!r}: name one of {', '.join(sorted(graph.areas)[:10])}")
     asked = assemble_robot_memory(LONG, open_embedder(), OwnScene(memory, map_id), None)
     now_s = time.time() if asked.latest_s > _CLOCK_S else 0.0
-    around = HomeSurroundings(graph.areas, options.at, now_s, {each.id: each.name for each in graph.floors.values()})
+    around = HomeSurroundings(graph.areas, options.at, now_s, tuple(graph.floors.values()))
     return Asker(asked, lambda: around, _reader(options)).ask(options.question)
 
 

@@ -13,6 +13,7 @@ from tqdm import tqdm
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.reader import BagReader
 from kc_vla.calibration.reading import load_camera
+from kc_vla.core.topics import DETECTIONS_TRUTH
 from kc_vla.memory.intake import Intake, IntakeError, lasting_stamp
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.memory import LongTermMemory
@@ -93,9 +94,14 @@ def build(options: argparse.Namespace) -> None:
 
 
 def _topic(reader: BagReader, wanted: str) -> str:
-    """Return the topic with the detections of a bag."""
+    """Return the topic with the detections of a bag: what a simulator knows counts only where it is named."""
     found = sorted(name for name, topic in reader.topics().items() if topic.type == _TYPE)
-    if wanted:
+    truth = [name for name in found if name.endswith(f"/{DETECTIONS_TRUTH}")]
+    if not wanted and truth and len(found) == len(truth):
+        raise BagReadError(f"{reader.path} has what the simulator knows alone: say so with --topic {truth[0]}")
+    if not wanted:
+        found = [name for name in found if name not in truth]
+    else:
         found = [name for name in found if name.strip("/") == wanted.strip("/")]
     if len(found) == 1:
         return found[0]

@@ -9,8 +9,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kc_vla.cli.extras import advice
 from kc_vla.cli.interrupts import INTERRUPTED
+from kc_vla.core.extras import advice
 
 SIMULATION = "simulation"
 """The module of the verbs that the simulator does."""
@@ -24,12 +24,14 @@ class Subcommand(NamedTuple):
         module: of this package; its `main` takes all words, also the first, and returns the exit status.
         text: what `kc-vla --help` says of it.
         kinds: what must follow the name where it has several meanings, each with its module.
+        extras: what must be installed, by the word that follows the name; "" for any other word.
     """
 
     name: str
     module: str
     text: str
     kinds: Mapping[str, str] = MappingProxyType({})
+    extras: Mapping[str, str] = MappingProxyType({})
 
     def main(self, words: Sequence[str]) -> int:
         """Run it. Its module is imported only here: some take a second."""
@@ -38,8 +40,8 @@ class Subcommand(NamedTuple):
             self._parser().parse_args(words[1:2])  # which tells what there is, and ends
         try:
             status: int = import_module(f"kc_vla.cli.{self.module_of(words)}").main(words)
-        except ModuleNotFoundError as error:
-            if not (line := advice(error)):
+        except ImportError as error:
+            if not (line := advice(error, self.extras.get(kind, self.extras.get("", "")))):
                 raise
             print(f"kc-vla {self.name}: {line}", file=sys.stderr)
             return 2
@@ -66,7 +68,7 @@ VERBS = (
     Subcommand("report", "report", "video, contact sheet and summary of a recorded episode; or the page of a run"),
     Subcommand("rerun", "rerun", "a recorded episode as a file of Rerun's viewer: kc-vla rerun export --help"),
     Subcommand("bag", "bag", "look into recorded bags, check, cut, merge them, make torn ones whole"),
-    Subcommand("sim", SIMULATION, "film, check and measure the simulated tasks: kc-vla sim --help"),
+    Subcommand("sim", SIMULATION, "film, check and measure the simulated tasks: kc-vla sim --help", extras={"": "sim"}),
     Subcommand(
         "train",
         "learning",
@@ -92,6 +94,7 @@ VERBS = (
             "search": "search",
             "replacement": "memory",
         },
+        {"policy": "sim", **dict.fromkeys(("table1", "table3"), "sim,train")},
     ),
     Subcommand(
         "memory", "scene_graph", "look into a long-term memory, export and import its maps: kc-vla memory --help"
@@ -109,7 +112,9 @@ VERBS = (
     Subcommand(
         "setup", "setup", "make CAN, a camera's name or real time ready: kc-vla setup can|camera|realtime --help"
     ),
-    Subcommand("collect", SIMULATION, "record data sets of the experts' episodes: kc-vla collect --help"),
+    Subcommand(
+        "collect", SIMULATION, "record data sets of the experts' episodes: kc-vla collect --help", extras={"": "sim"}
+    ),
 )
 """In the order of the help."""
 

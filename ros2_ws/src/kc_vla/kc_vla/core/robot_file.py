@@ -79,7 +79,7 @@ KEYS: Mapping[str, Key] = {
     "older": Key("", "all arms are alike", "`before`, a firmware, and `zero`: where such an arm has its zero, rad"),
     "control_rate": Key("Hz", f"{_CONTROL_RATE}", "control steps of a policy"),
     "robot_type": Key("", "`robot`", "name of the robot in data sets"),
-    "columns": Key("", "the names here", "names of the joints and of the gripper's joints in data sets"),
+    "columns": Key("", "the names in this file", "names of the joints and of the gripper's joints in data sets"),
 }
 """Keys of the file."""
 

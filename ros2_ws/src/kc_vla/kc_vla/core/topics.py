@@ -7,6 +7,7 @@ LEADER_STATES = "leader_joint_states"  # not .../joint_states: by that ending a 
 JOY = "joy"
 TOOL_POSE = "tool_pose"
 DETECTIONS = "detections"
+DETECTIONS_TRUTH = "detections/truth"  # what a simulator knows of its objects
 
 TF, TF_STATIC = "/tf", "/tf_static"
 ROBOT_DESCRIPTION = "robot_description"
@@ -106,6 +107,11 @@ def view_on(topic: str) -> str:
 def camera_info_topic(view: str) -> str:
     """Return where the calibration of a view is."""
     return f"{view}/{OWN_INFO}"
+
+
+def boxes_topic(view: str) -> str:
+    """Return where the boxes of what is detected in the images of a view are."""
+    return f"{view}/detections"
 
 
 def depth_topic(view: str) -> str:

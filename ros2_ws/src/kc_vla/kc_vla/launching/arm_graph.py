@@ -18,6 +18,7 @@ from kc_vla.core.robot_model import PIPER, ROS, SIMULATED
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.launching.arguments import Argument, chosen, is_on
 from kc_vla.launching.cameras import FILES, cameras_of, hand_eye_files
+from kc_vla.launching.detector import check_detector, detector_arguments, perception
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
@@ -61,6 +62,7 @@ from kc_vla.launching.policies import (
 from kc_vla.launching.robot import robot_arguments
 from kc_vla.launching.selector import check_selector, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
+from kc_vla.perception.detectors import NO_DETECTOR
 
 AUTO, EMULATED = "auto", "emulated"
 PARK_S = "45"
@@ -270,6 +272,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
             "fault", Checked(check_fault), default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"
         ),
         transforms_argument(),
+        *detector_arguments("piper", NO_DETECTOR),
         *memory_arguments("home"),
         *viewer_arguments(default=False),
         *parameter_arguments("piper.yaml"),
@@ -277,6 +280,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         OpaqueFunction(function=mover),
         OpaqueFunction(function=check_policy),
         OpaqueFunction(function=check_selector),
+        OpaqueFunction(function=check_detector),
         *last_word(real=True),
         OpaqueFunction(function=arm),
         OpaqueFunction(function=cameras),
@@ -291,6 +295,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
             **AGAIN,
         ),
         OpaqueFunction(function=told_transforms),
+        OpaqueFunction(function=perception),
         memories(),
         OpaqueFunction(function=looking_on),
         OpaqueFunction(function=session),

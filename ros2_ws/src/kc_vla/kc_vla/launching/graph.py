@@ -159,7 +159,7 @@ def node(
     parameters: Mapping[str, Any] | None = None,
     package: str = "kc_vla",
     files: Sequence[Substitution] = (),
-    remapped: Sequence[tuple[str, str]] = (),
+    remapped: Sequence[tuple[str, str | Substitution]] = (),
     view: str = "",
     **options: Any,
 ) -> Node:

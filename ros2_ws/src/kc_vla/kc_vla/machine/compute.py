@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from kc_vla.core.extras import install
 from kc_vla.inference.models import ModelError, find_model, read_registry
 from kc_vla.machine.commands import CommandError, answer_of
 from kc_vla.machine.finding import Finding, Level
@@ -109,7 +110,7 @@ def look_at_torch(gpu: bool, folder: Path | None = None) -> list[Finding]:
         number, spec = "", None
     place = folder or (Path(spec.origin).parent if spec is not None and spec.origin else None)
     if place is None:
-        do = "a robot does without; for training and the simulator: ./setup.sh"
+        do = f"a robot does without; for training: {install('train')}, or ./setup.sh in a checkout"
         return [Finding("torch", Level.WARN, "not there", do)]
     cuda = cuda_of_torch(place)
     facts = {"version": number, "cuda": cuda or None}
@@ -138,7 +139,8 @@ def look_at_vulkan(script: Path | None, ask: Callable[[Sequence[str]], str] = an
         ask: runs a program and returns what it prints.
     """
     if script is None or not script.is_file():
-        return [Finding("Vulkan", Level.WARN, "not looked at: this was not set up by ./setup.sh")]
+        do = "where kc-vla[sim] is installed, this tries it: kc-vla sim play --task counting --seed 3"
+        return [Finding("Vulkan", Level.WARN, "not looked at: this was not set up by ./setup.sh", do)]
     try:
         device = ask([sys.executable, str(script)]).strip()
     except CommandError as error:

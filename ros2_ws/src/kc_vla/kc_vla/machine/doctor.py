@@ -14,7 +14,7 @@ from kc_vla.inference.models import REGISTRY, ModelError, read_registry, shipped
 from kc_vla.machine import compute, devices, middleware, system
 from kc_vla.machine.finding import Finding, Level
 from kc_vla.machine.isolated_checks import Look, look_apart
-from kc_vla.machine.open_tables import TABLES, look_at_table
+from kc_vla.machine.open_tables import TABLES, look_at_extras, look_at_table
 
 PATIENCE_S = 30.0
 """For all looks together: they are made at once, and on a busy machine ONNX Runtime alone takes seconds to load."""
@@ -52,6 +52,7 @@ def looks(patient: Patient) -> dict[str, Look]:
         "middleware": lambda: middleware.look_at_middleware(environment),
         "shared memory": lambda: middleware.look_at_shared_memory(root),
         "CAN": lambda: devices.look_at_can(root),
+        "extras": look_at_extras,
         **{name: partial(look_at_table, name) for name in TABLES},
         "cameras": lambda: devices.look_at_cameras(root),
         "GPU": lambda: compute.look_at_gpu(root),

@@ -1,4 +1,4 @@
-"""What can be chosen by name: our rows of each open table, and those that other packages add."""
+"""What can be chosen by name, our rows and those of other packages, and which extras of the package are installed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from kc_vla.core.extras import EXTRAS, install, missing_extras
 from kc_vla.core.tables import OpenTable
 from kc_vla.machine.finding import Finding, Level
 
@@ -14,6 +15,7 @@ TABLES = {
     "arm drivers": "kc_vla.arm.kinds:ARMS",
     "policies": "kc_vla.policy.backends:BACKENDS",
     "selectors": "kc_vla.keyframes.selectors:SELECTORS",
+    "detectors": "kc_vla.perception.detectors:DETECTORS",
     "replacement": "kc_vla.memory.replacement.policies:REPLACEMENTS",
     "simulators": "kc_vla_sim.simulators:SIMULATORS",
 }
@@ -37,3 +39,14 @@ def look_at_table(name: str) -> Sequence[Finding]:
     broken = [Finding(name, Level.WARN, row.error) for row in rows if row.error]
     what = f"of {package}: {', '.join(told)}" if good else "none can be loaded"
     return [Finding(name, Level.OK, what, facts={"rows": good}), *broken]
+
+
+def look_at_extras() -> Sequence[Finding]:
+    """Return which extras of the package are installed, and the command that installs the others."""
+    missing = missing_extras()
+    told = ", ".join(name for name in EXTRAS if name not in missing) or "none"
+    if not missing:
+        return [Finding("extras", Level.OK, told, facts={"missing": {}})]
+    lacking = ", ".join(f"{name} (no {', '.join(modules)})" for name, modules in missing.items())
+    do = f"only for what you use: {install(','.join(missing))}, or ./setup.sh in a checkout"
+    return [Finding("extras", Level.WARN, f"{told}; not {lacking}", do, {"missing": missing})]

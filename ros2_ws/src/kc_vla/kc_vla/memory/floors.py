@@ -5,12 +5,13 @@ Floors are counted as in American English: the first floor is the ground floor, 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.nodes import Floor
+from kc_vla.memory.long_term.nodes import Area, Floor
 from kc_vla.memory.short_term.unit import spoken
 
 UP, DOWN = "upstairs", "downstairs"
@@ -20,7 +21,9 @@ _NUMBERS = {f"{at}{end}": word for at, (word, end) in enumerate(zip(_COUNTED, _E
 _GROUND = frozenset({"ground", "first"})
 _ENDS = {"top": -1, "upper": -1, "bottom": 0, "lower": 0}
 _WHICH = "|".join((*_GROUND, *_COUNTED, *_NUMBERS, *_ENDS))
-_STOREY = rf"(?:{_WHICH})[ -](?:floor|story|storey|level)"
+_NOUNS = "(?:floor|story|storey|level)"
+_STOREY = rf"(?:{_WHICH})[ -]{_NOUNS}"
+_HERE = re.compile(rf"(?:this|that|same) {_NOUNS}")
 _SAID = re.compile(
     rf"(?:^|[\s,]+)(?:(?P<is>(?:that|which)\s+(?:is|are)\s+))?(?:(?P<by>on|of|from|at|to|in)\s+)?"
     rf"(?:(?:the\s+)?(?P<storey>{_STOREY})|(?P<way>{UP}|{DOWN}))(?=[\s,.!?;:]|$)",
@@ -64,6 +67,22 @@ def is_floor_word(word: str) -> bool:
     return word in (UP, DOWN) or re.fullmatch(_STOREY, word) is not None
 
 
+def floors_of(areas: Iterable[Area]) -> tuple[Floor, ...]:
+    """Return the floors on which areas are, the lowest first; a floor is as high as its lowest area."""
+    heights: dict[str, float] = {}
+    for area in areas:
+        heights[area.floor] = min(area.position[2], heights.get(area.floor, math.inf))
+    return tuple(sorted((Floor(name, height) for name, height in heights.items()), key=_order))
+
+
+def floor_words(floors: Sequence[Floor]) -> dict[str, str]:
+    """Return what people call each floor, by its id: "second floor"; what is below the ground by its own name."""
+    ordered = sorted(floors, key=_order)
+    ground = min(range(len(ordered)), key=lambda at: abs(ordered[at].height_m), default=0)
+    counted = {each.id: f"{word} floor" for each, word in zip(ordered[ground:], _COUNTED, strict=False)}
+    return {each.id: counted.get(each.id, each.name or each.id) for each in ordered}
+
+
 def floors_called(name: str, floors: Sequence[Floor], here: str = "") -> tuple[str, ...]:
     """Return the ids of the floors that a name means, the lowest first; none where it is no name of a floor.
 
@@ -71,19 +90,21 @@ def floors_called(name: str, floors: Sequence[Floor], here: str = "") -> tuple[s
     for downstairs on the lowest one.
 
     Args:
-        name: an id or name of a floor, or words such as "upstairs" or "second floor".
+        name: an id or name of a floor, or words such as "upstairs", "second floor" or "this floor".
         floors: of the map.
         here: id of the floor from which one speaks; empty: the ground floor.
 
     Raises:
         GraphError: the words are for a floor, and the map has none such.
     """
-    ordered = sorted(floors, key=lambda each: (each.height_m, each.id))
+    ordered = sorted(floors, key=_order)
     ids = [each.id for each in ordered]
     wanted = spoken(name).lower().removeprefix("the ")
     named = [each.id for each in ordered if name == each.id or wanted in _names(each)]
     if named:
         return tuple(named)
+    if _HERE.fullmatch(wanted) and here in ids:
+        return (here,)
     words = without_floor(wanted)
     if words.rest or not words.floor:
         return ()
@@ -102,6 +123,10 @@ def floors_called(name: str, floors: Sequence[Floor], here: str = "") -> tuple[s
     if wanted_at >= len(ids):
         raise GraphError(f"there is no {words.floor}: the map has {', '.join(map(_told, ordered)) or 'no floors'}")
     return (ids[wanted_at],)
+
+
+def _order(floor: Floor) -> tuple[float, str]:
+    return floor.height_m, floor.id
 
 
 def _names(floor: Floor) -> set[str]:

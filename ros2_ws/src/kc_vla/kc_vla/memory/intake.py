@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import insort
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,8 @@ from kc_vla.core.stamps import nanoseconds
 from kc_vla.memory.long_term.detections import Detection, upright_size
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_ATTRIBUTES, MOST_NAME, Vector
-from kc_vla.memory.long_term.views import CameraView, RegionView
+from kc_vla.memory.long_term.views import CameraView, RegionView, UnionView
+from kc_vla.memory.regions import regions_of
 from kc_vla.memory.short_term.unit import Position, Unit, UnitError, state_of
 from kc_vla.memory.things import ObservedThing, attributes_of
 
@@ -112,7 +114,20 @@ class Intake:
                 found.append(_detection(each, moved))
             except StackError as error:
                 refused.append(f"detection {number} of {len(message.detections)} is left out: {error}")
-        return Taken(stamp_ns, episode_id, found, refused, self._view(camera))
+        view = self._regions(message, moved, found, refused) or self._view(camera)
+        return Taken(stamp_ns, episode_id, found, refused, view)
+
+    def _regions(
+        self, message: Any, moved: Pose | None, found: Sequence[Detection], refused: list[str]
+    ) -> RegionView | None:
+        """Return what a message says was in view; what cannot be is left out, and so is what it would show."""
+        given = getattr(message, "regions", ())  # no field of older bags
+        try:
+            parts = regions_of(given, moved, found)
+        except StackError as error:
+            refused.append(f"what was in view is left out: {error}")
+            return None
+        return UnionView(parts) if parts else None
 
     def _moved(self, frame: str, camera: Pose | None) -> Pose | None:
         """Return what brings poses of a frame into that of the memory; None where they are in it."""

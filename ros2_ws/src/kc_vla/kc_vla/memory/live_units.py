@@ -16,6 +16,7 @@ from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer
 from kc_vla.memory.recall.recall import Ranker, Recall
 from kc_vla.memory.recall.unit_images import UnitImages
 from kc_vla.memory.references.spatial import Viewpoint
+from kc_vla.memory.short_term.absence import UnitAbsence
 from kc_vla.memory.short_term.memory import ShortTermMemory, UnitChange, UnitEvent
 from kc_vla.memory.short_term.state_reader import StateQuestion, StateReader, StateReading
 from kc_vla.memory.short_term.unit import Unit, UnitError, plain
@@ -111,6 +112,7 @@ class LiveUnits:
             self.sight.crops.follow(memory)
         self.memory, self.embedding = memory, embedder.name
         self.tally: Counter[str] = Counter()
+        self._absence = UnitAbsence(memory)
         self._recall = Recall(memory, embedder, ranker=ranker, images=self.sight.images)
         self._log: ChangeLog | None = None
         self._now_ns = 0
@@ -131,11 +133,22 @@ class LiveUnits:
                 units.append(unit_of(each, frame, taken.stamp_ns, image=images.get(each.source_id, "")))
             except UnitError as error:
                 refused.append(str(error))
-        intake = DetectionIntake(self.observe(units), refused)
+        intake = DetectionIntake([*self.observe(units), *self._let_go(taken, frame)], refused)
         for name in images:
             if name not in self.memory and self.sight.crops is not None:
                 self.sight.crops.forget(name)
         return intake
+
+    def _let_go(self, taken: Taken, frame: str) -> list[News]:
+        """Remove the units whose places were looked at, and were seen to be empty, often enough."""
+        gone = self._absence.look(taken.detections, taken.view, 1e-9 * taken.stamp_ns, frame)
+        news = []
+        for object_id in gone:
+            before = self._standing(self.memory[object_id])
+            change = self.memory.refute(object_id, stamp=1e-9 * taken.stamp_ns)
+            self.tally[change.happened.value] += 1
+            news.append(News(change.happened, "its place was looked at, and it was not there any more", before))
+        return news
 
     def attend(self, task: str, object_ids: Sequence[str]) -> None:
         """Take the objects that an instruction is about for those whose states are read from images."""

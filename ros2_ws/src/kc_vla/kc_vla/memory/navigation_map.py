@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import networkx as nx
 
-from kc_vla.memory.floors import floors_called, without_floor
+from kc_vla.memory.floors import floor_words, floors_called, floors_of, without_floor
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.nodes import Area, Connection, Floor
+from kc_vla.memory.long_term.nodes import Area, Connection
 from kc_vla.memory.short_term.unit import spoken
+
+
+class AreaName(NamedTuple):
+    """What people call an area: "bedroom", "second floor"; the room is empty where it has no name."""
+
+    room: str
+    floor: str
 
 
 class NavigationMap:
@@ -46,7 +54,7 @@ class NavigationMap:
             )
             if not each.forgotten and one in self.areas and other in self.areas:
                 self._network.add_edge(one, other, weight=cost_m)
-        self.floors = tuple(_floors(self.areas.values()))
+        self.floors = floors_of(self.areas.values())
         self._far: dict[str, Mapping[str, float]] = {}
 
     def distance(self, start: str, end: str) -> float:
@@ -56,6 +64,11 @@ class NavigationMap:
         if start not in self._far:
             self._far[start] = nx.single_source_dijkstra_path_length(self._network, start)
         return self._far[start].get(end, math.inf)
+
+    def area_names(self) -> Mapping[str, AreaName]:
+        """Return what people call each area, by its id."""
+        words = floor_words(self.floors)
+        return {each.id: AreaName(spoken(each.name), words[each.floor]) for each in self.areas.values()}
 
     def nearest(self, areas: Iterable[str], start: str) -> str:
         """Return the one of some areas that is nearest to another; empty where there are none."""
@@ -97,10 +110,3 @@ class NavigationMap:
         if not found and not (floor and not wanted):
             raise GraphError(f"there is no area or room {told(name)}")
         return self.nearest(found or allowed, start)
-
-
-def _floors(areas: Iterable[Area]) -> list[Floor]:
-    heights: dict[str, float] = {}
-    for area in areas:
-        heights[area.floor] = min(area.position[2], heights.get(area.floor, math.inf))
-    return sorted((Floor(name, height) for name, height in heights.items()), key=lambda each: (each.height_m, each.id))

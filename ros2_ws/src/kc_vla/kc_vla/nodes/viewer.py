@@ -10,10 +10,8 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import cv2
 from diagnostic_msgs.msg import DiagnosticArray
@@ -27,7 +25,6 @@ from kc_vla.live.board import LiveBoard
 from kc_vla.live.feed import Feed
 from kc_vla.live.images import LiveImages
 from kc_vla.live.server import create_app
-from kc_vla.memory.images.files import read_crop
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.health import within
@@ -36,9 +33,9 @@ from kc_vla.ros.live_streams import LiveStreams
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
+from kc_vla.ros.shown_crops import follow_crops
 from kc_vla.ros.stop_request import StopRequest
 from kc_vla.web.access import HERE
-from kc_vla.web.crops import crops_part
 from kc_vla.web.serving import THIS_MACHINE, ListenError, PageThread, listening_there_or_elsewhere
 from kc_vla_msgs.msg import (
     Driver,
@@ -46,7 +43,6 @@ from kc_vla_msgs.msg import (
     EpisodeStatus,
     KeyframeEvent,
     KeyframeIndex,
-    MemoryUnits,
 )
 
 _NICE = 10
@@ -94,9 +90,8 @@ class ViewerNode(StackNode):
         self._thumbs = KeyframeThumbs(self, lambda: self._feed.watched, self._on_thumb)
         self._listen_always()
         token = secrets.token_urlsafe(16) if values.control else ""
-        app = create_app(
-            self._feed, token, StopRequest(self), (values.host, f"[{values.host}]", *HERE), self._crop_reader()
-        )
+        crops = follow_crops(self, values.crops, partial(self._board.tell, "crops"))
+        app = create_app(self._feed, token, StopRequest(self), (values.host, f"[{values.host}]", *HERE), crops)
         try:
             listener = listening_there_or_elsewhere(values.host, values.port, "live page", self.get_logger().warning)
         except ListenError as error:
@@ -119,18 +114,6 @@ class ViewerNode(StackNode):
             if self.works
             else {}
         )
-
-    def _crop_reader(self) -> Callable[[str], bytes] | None:
-        """Listen to what the short-term memory holds, if its crops are to be shown; return what reads one."""
-        if not self.parameters.crops:
-            return None
-
-        def show(message: MemoryUnits) -> None:
-            now_s = self.get_clock().now().nanoseconds / 1e9
-            self._board.tell("crops", crops_part(message, now_s, time.monotonic()))
-
-        self.subscribe(MemoryUnits, topics.SHORT_TERM_UNITS, show, qos.STATUS)
-        return partial(read_crop, Path(self.parameters.crops).expanduser())
 
     # -- what is heard ------------------------------------------------------------------------------------------
 

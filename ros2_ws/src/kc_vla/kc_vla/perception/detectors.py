@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from kc_vla.core.choice import LaunchChoice
 from kc_vla.core.errors import StackError
+from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.tables import OpenTable
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.image_detection import ImageDetection
@@ -21,6 +23,10 @@ _NOTHING: Mapping[str, Any] = types.MappingProxyType({})
 
 class DetectorError(StackError, ValueError):
     """A detector cannot be had or cannot look at an image; the text says in one line why, and what to do."""
+
+
+class SkippedImageError(DetectorError):
+    """A detector did not look at an image, and nothing is wrong: nothing is known of what is in it."""
 
 
 class ObjectDetector(Protocol):
@@ -39,28 +45,82 @@ class ObjectDetector(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
+class DetectorReport:
+    """What a message of an external detector says of one image.
+
+    Attributes:
+        stamp_ns: of that image.
+        frame_id: of the camera, or of the poses; empty where the message does not say.
+        posed: it has poses; the camera can be any one then.
+        in_image: returns the objects, given the image and the pose of `frame_id` in the frame that objects are located
+            in, m; None where that is not known.
+        remark: what is wrong with it, in one line; empty if nothing is.
+    """
+
+    stamp_ns: int
+    frame_id: str
+    posed: bool
+    in_image: Callable[[CameraFrame, Pose | None], Sequence[ImageDetection]]
+    remark: str = ""
+
+
+class ListeningDetector(Protocol):
+    """Finds objects in what an external node publishes.
+
+    Attributes:
+        topics: the type of each topic that it listens to, e.g. "vision_msgs/msg/Detection2DArray".
+        camera: the view whose images these detections are of; empty: the messages say.
+        tolerance_s: between the stamps of a message and of its image, s.
+    """
+
+    topics: Mapping[str, str]
+    camera: str
+    tolerance_s: float
+
+    def hear(self, topic: str, message: Any) -> DetectorReport | None:
+        """Return what a message reports; None where it is of no image.
+
+        Raises:
+            DetectorError: It cannot be used.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release what it holds."""
+        ...
+
+
 @dataclass(frozen=True)
-class DetectorKind(Generic[T]):
+class DetectorKind(LaunchChoice, Generic[T]):
     """A row of the table.
 
     Attributes:
-        meaning: what it finds objects with, half a line, for the documentation.
         options: frozen dataclass of the detector's options, its fields made by `kc_vla.core.options.option`. The node
             fills those that have the name of one of its parameters; all can be given in its parameter `options`.
         make: makes the detector, or raises a `DetectorError`. It imports what it needs, the row does not.
+        listens: the message types that it listens to; it is a `ListeningDetector` then, and otherwise an
+            `ObjectDetector`, which looks at images.
+        passes_on: what it listens to are kc_vla_msgs/ObjectDetections, which are published as they are.
     """
 
-    meaning: str
     options: type[T]
-    make: Callable[[T], ObjectDetector]
+    make: Callable[[T], ObjectDetector | ListeningDetector]
+    listens: tuple[str, ...] = field(default=(), kw_only=True)
+    passes_on: bool = field(default=False, kw_only=True)
 
 
+NO_DETECTOR, TRUTH = "none", "truth"
+_ROWS = "kc_vla.perception.rows"
 DETECTORS: OpenTable[DetectorKind[Any]] = OpenTable(
     "kc_vla.detectors",
     "object detector",
     DetectorKind,
     {
-        "learned": "kc_vla.perception.learned_kind:LEARNED",
+        "learned": f"{_ROWS}:LEARNED",
+        "vision_msgs": f"{_ROWS}:VISION_MSGS",
+        "vlm": f"{_ROWS}:VLM",
+        TRUTH: f"{_ROWS}:TRUTH",
     },
     refusal=DetectorError,
 )
@@ -69,7 +129,7 @@ DETECTORS: OpenTable[DetectorKind[Any]] = OpenTable(
 def open_detector(
     name: str, given: Mapping[str, Any] = _NOTHING, shared: Mapping[str, Any] = _NOTHING
 ) -> ObjectDetector:
-    """Return the detector of that name.
+    """Return the detector of that name, which looks at images.
 
     Args:
         name: of its row.
@@ -77,8 +137,31 @@ def open_detector(
         shared: values of which a detector takes those that are options of its own.
 
     Raises:
-        DetectorError: There is none, its package cannot be loaded, or it cannot be used here or with these options.
+        DetectorError: There is none, its package cannot be loaded, or it cannot be used here or with these options; or
+            it listens to an external node.
     """
-    options = DETECTORS.options_of(name, given, shared)
-    detector: ObjectDetector = DETECTORS.get(name).make(options)
-    return detector
+    options, row = DETECTORS.options_of(name, given, shared), DETECTORS.get(name)
+    if row.listens:
+        raise DetectorError(f"object detector '{name}' listens to {row.listens[0]}: run it in the node 'perception'")
+    return _made(name, row, options)  # type: ignore[no-any-return]  # of a row of any options
+
+
+def open_listener(name: str, given: Mapping[str, Any] = _NOTHING) -> ListeningDetector:
+    """Return the detector of that name, whose row says what it listens to.
+
+    Args:
+        name: of its row.
+        given: the values of its options by their names.
+
+    Raises:
+        DetectorError: There is none, its package cannot be loaded, or it cannot be used with these options.
+    """
+    options = DETECTORS.options_of(name, given)
+    return _made(name, DETECTORS.get(name), options)  # type: ignore[no-any-return]  # likewise
+
+
+def _made(name: str, row: DetectorKind[Any], options: Any) -> Any:
+    try:
+        return row.make(options)
+    except ImportError as error:
+        raise DetectorError(f"object detector '{name}' needs what is not installed here: {error}") from error

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from kc_vla.memory.images.crop import PixelBox
 
 Vector = tuple[float, float, float]
+POSITION = "position"
+"""Attribute that says how a place was found without depth."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class LocatedObject:
         size: extent along the axes of that frame, m; zeros where it is not known.
         confidence: 0..1; less where the place is estimated without depth.
         sigma_m: standard deviation of the position, m.
-        box: of what can be seen of it, px.
+        box: of what can be seen of it, px; all zeros for what this image does not show, as something was just closed
+            over it.
         state: e.g. "opened"; empty if it is not known.
         attributes: what else is known, e.g. its color; "position" says how a place was found without depth.
         object_id: which object it is; empty before tracking unless the detector knows it again.

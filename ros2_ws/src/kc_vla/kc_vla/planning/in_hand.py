@@ -10,7 +10,7 @@ from kc_vla.memory.recall.words import COLOURS, stem
 from kc_vla.memory.references.fits import Fit, fits
 from kc_vla.memory.references.names import is_id
 from kc_vla.memory.references.naming import Named, Tier, readings, tier_of
-from kc_vla.memory.references.reference import Reference, read
+from kc_vla.memory.references.reference import Reference, read_related
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.memory.things import ObservedThing, known_of
 from kc_vla.planning.skills import BY_NAME
@@ -34,7 +34,7 @@ def fit(name: str, held: ObservedThing) -> Fit:
         return Fit.YES
     if is_id(name):
         return Fit.NO
-    reference = read(name)
+    reference = read_related(name)
     if reference.pronoun:
         return Fit.YES
     return Fit.NO if reference.further else _fit(reference, held)
@@ -51,7 +51,7 @@ def another(name: str, held: ObservedThing) -> bool:
     if is_id(name):
         kind, own = (each.rpartition("_")[0] for each in (name, held.object_id))
         return is_id(held.object_id) and name != held.object_id and (kind == own or kind.lower() != own.lower())
-    reference = replace(read(name), states=frozenset(), also=frozenset(), not_states=frozenset())
+    reference = replace(read_related(name), states=frozenset(), also=frozenset(), not_states=frozenset())
     return _named(reference, held) is not None and _fit(reference, held) is Fit.NO
 
 

@@ -7,11 +7,12 @@ be wrong as soon as somebody moved something.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from kc_vla.core.errors import StackError
+from kc_vla.memory.navigation_map import AreaName
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.skills import Call
 
@@ -46,6 +47,8 @@ class Request:
             from there.
         held_before: what it held before the first of `tried`; None for nothing.
         known: the things that are in sight or remembered, those first that the instruction is likeliest about.
+        areas: what people call each area, by its id: its room and its floor.
+        at: id of the area in which the robot stands; empty where that is not known.
     """
 
     instruction: str
@@ -55,6 +58,8 @@ class Request:
     tried: Sequence[TriedCall] = ()
     held_before: ObservedThing | None = None
     known: Sequence[ObservedThing] = ()
+    areas: Mapping[str, AreaName] = field(default_factory=dict)
+    at: str = ""
 
 
 @dataclass(frozen=True)

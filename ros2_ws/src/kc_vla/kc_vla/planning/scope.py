@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kc_vla.memory.recall.words import COLOURS, stem
 from kc_vla.memory.references.likely_places import vocabulary
-from kc_vla.memory.references.names import NEXT_TO, is_id, plain
+from kc_vla.memory.references.names import BESIDE, NEXT_TO, is_id, plain
 from kc_vla.memory.references.naming import tier_of
+from kc_vla.memory.references.spatial_phrases import without_relation
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.grammar.lexicon import (
@@ -128,9 +129,10 @@ class _Said:
         """Return whether the instruction names a thing that a call touches, or needs it."""
         if name in self._ids or self._is_held(name) or self._is_held(call.arguments[0]):
             return True
-        if name.partition(NEXT_TO)[1]:
-            return self._called(_kind(name.partition(NEXT_TO)[2], self._things))
-        kind = _kind(name, self._things)
+        what, beside, landmark = name.partition(NEXT_TO)
+        if beside and what in BESIDE:
+            return self._called(_kind(landmark, self._things))
+        kind = _kind(without_relation(name), self._things)
         if self._called(kind):
             return True
         last = kind.split()[-1:] or [""]

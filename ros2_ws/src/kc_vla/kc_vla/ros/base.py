@@ -223,6 +223,10 @@ class StackNode(LifecycleNode):
         """Report a problem in the diagnostics until `problem("")`, and once in the log, as far as its budget goes."""
         self._health.problem(text, level)
 
+    def note(self, text: str) -> None:
+        """Warn in the log alone, once however often it comes: nothing is wrong any more."""
+        self._health.note(text)
+
     def publish_diagnostics(self) -> None:
         """Publish health, links, latencies and losses."""
         publishers = (entity for destroy, entity in self._made if destroy == self.destroy_publisher)

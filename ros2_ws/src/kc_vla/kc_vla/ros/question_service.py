@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kc_vla.core import topics
 from kc_vla.inference.worker import Runner
 from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker, Reader
-from kc_vla.memory.asking.surroundings import HomeSurroundings
-from kc_vla.memory.robot.robot_memory import RobotMemory
-from kc_vla.memory.things import KnownThing
+from kc_vla.planning.execution.questions import open_asker
 from kc_vla.planning.execution.robot import RememberingRobot
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.planner_memory import PlannerMemory
 from kc_vla.ros.work import serve
 from kc_vla_msgs.srv import Ask
-
-
-class _Asked:
-    """What the memory nodes hold, and where the robot has looked."""
-
-    def __init__(self, memory: RobotMemory, robot: RememberingRobot) -> None:
-        self._memory, self._robot, self.namer = memory, robot, memory.namer
-
-    @property
-    def looked(self) -> dict[str, float]:
-        return dict(self._robot.memory.looked)
-
-    def things(self) -> Sequence[KnownThing]:
-        return self._memory.things()
 
 
 class QuestionService:
@@ -54,11 +36,8 @@ class QuestionService:
     def _ask(self, request: Ask.Request) -> MemoryAnswer:
         if self._asker is None:
             memory = self._robot.memory if self._memory is None else self._memory.open_to_ask()
-            self._asker = Asker(_Asked(memory, self._robot), self._around, self._reader)
+            self._asker = open_asker(self._robot, self._reader, memory)
         return self._asker.ask(request.question)
-
-    def _around(self) -> HomeSurroundings:
-        return HomeSurroundings(self._robot.grounds.areas, self._robot.at, self._robot.now_s)
 
 
 def _fill(response: Ask.Response, answer: MemoryAnswer) -> None:

@@ -34,6 +34,7 @@ RECORDED: tuple[Recorded, ...] = (
     (topics.LEADER_STATES, JointState, qos.STATE),
     (topics.JOY, Joy, qos.STATE),
     (topics.DETECTIONS, ObjectDetections, qos.STATE),
+    (topics.DETECTIONS_TRUTH, ObjectDetections, qos.STATE),
     (topics.EPISODE_STATUS, EpisodeStatus, qos.STATUS),
     (topics.EPISODE_RESULT, EpisodeResult, qos.STATUS),
     (topics.KEYFRAME_SCORE, KeyframeScore, qos.EVENT),

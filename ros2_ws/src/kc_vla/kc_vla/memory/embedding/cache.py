@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,8 +17,18 @@ _OVERHEAD = 400
 class Cached:
     """An embedder that asks another one only for what it does not know; what was used least recently is forgotten."""
 
-    def __init__(self, embedder: Embedder, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self, embedder: Embedder, most_bytes: int = MOST_BYTES, ahead: Mapping[str, Vectors] | None = None
+    ) -> None:
+        """Embed with another one.
+
+        Args:
+            embedder: is asked for what is new.
+            most_bytes: of what is kept.
+            ahead: vectors of that embedder, of length 1, by their sentences; they stay, and do not count.
+        """
         self._embedder, self._most, self._bytes = embedder, most_bytes, 0
+        self._ahead = ahead or {}
         self.name = embedder.name
         self._known: OrderedDict[str, Vectors] = OrderedDict()
 
@@ -37,12 +47,15 @@ class Cached:
         Raises:
             EmbeddingError: the wrapped embedder cannot embed them.
         """
-        missing = [each for each in dict.fromkeys(sentences) if each not in self._known]
+        known = (self._ahead, self._known)
+        missing = [each for each in dict.fromkeys(sentences) if not any(each in some for some in known)]
         fresh = dict(zip(missing, self._embedder.embed(missing), strict=True)) if missing else {}
         rows = []
         for each in sentences:
             if each in fresh:
                 rows.append(fresh[each])
+            elif each in self._ahead:
+                rows.append(self._ahead[each])
             else:
                 self._known.move_to_end(each)
                 rows.append(self._known[each])

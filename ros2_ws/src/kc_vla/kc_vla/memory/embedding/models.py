@@ -29,9 +29,10 @@ def open_embedder(name: str = OFFLINE, server: ServerSettings | None = None) -> 
 
         return Cached(ServedEmbedder(server))
     if name == OFFLINE:
+        from kc_vla.memory.embedding.ahead import read_ahead
         from kc_vla.memory.embedding.minilm import MiniLm
 
-        return Cached(MiniLm())
+        return Cached(MiniLm(), ahead=read_ahead())
     from kc_vla.memory.embedding.onnx_model import OnnxModel, fetch
 
     return Cached(OnnxModel(fetch(name.removeprefix(_HUB)) if name.startswith(_HUB) else Path(name)))

@@ -33,7 +33,7 @@ _MOST_CANDIDATES = 24
 
 def associate(graph: SceneGraph, detections: Sequence[Detection], settings: FusionSettings) -> dict[int, SceneObject]:
     """Return for each detection that is a known object, by its place in the list, that object."""
-    found = _by_name(graph, detections) if settings.trust_source_ids else {}
+    found = _by_name(graph, detections, settings) if settings.trust_source_ids else {}
     taken = {each.id for each in found.values()}
     left = [number for number in range(len(detections)) if number not in found]
     around: dict[str, SceneObject] = {}
@@ -131,13 +131,20 @@ def _candidates(graph: SceneGraph, detection: Detection, settings: FusionSetting
     return [*nearest(alike), *nearest(others)]
 
 
-def _by_name(graph: SceneGraph, detections: Sequence[Detection]) -> dict[int, SceneObject]:
-    """Return those whose name the detector gave before, for an object of that class."""
+def _by_name(graph: SceneGraph, detections: Sequence[Detection], settings: FusionSettings) -> dict[int, SceneObject]:
+    """Return those whose name the detector gave before, for an object of that class, or of another one at its place.
+
+    A tracker that has looked longer can know the class of an object better.
+    """
     wanted: Mapping[str, int] = {each.source_id: number for number, each in enumerate(detections) if each.source_id}
     found: dict[int, SceneObject] = {}
     for name, number in wanted.items():
         known = graph.named(name)
-        if known is not None and plain_type(known.object_type) == plain_type(detections[number].object_type):
+        if known is None:
+            continue
+        seen = detections[number]
+        alike = plain_type(known.object_type) == plain_type(seen.object_type)
+        if alike or (not known.by_hand and math.dist(known.position, seen.position) <= gate_of(seen, known, settings)):
             found[number] = known
     return found
 

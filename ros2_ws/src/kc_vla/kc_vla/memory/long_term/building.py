@@ -6,7 +6,7 @@ change is worked out, and made by whoever keeps the graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -99,7 +99,7 @@ class _Moment:
     def outcome(self, view: RegionView | None) -> tuple[GraphChange, Observed]:
         matches = associate(self._graph, self._seen, self._settings)
         there = {each.id for each in matches.values()}
-        missed = [] if view is None else self._in_view(view, there)
+        missed = [] if view is None else self._in_view(view, there, matches)
         matches |= self._carried(matches, missed)
         there = {each.id for each in matches.values()}
         for number, known in matches.items():
@@ -119,26 +119,32 @@ class _Moment:
         changed = (each for each in put.values() if self._graph.objects.get(each.id) != each)
         return GraphChange(tuple(changed), removal.removed, count), self._told
 
-    def _in_view(self, view: RegionView, there: set[str]) -> list[SceneObject]:
-        """Return the objects that ought to have been seen: their middle and, but for its outermost part, their box."""
+    def _in_view(self, view: RegionView, there: set[str], matches: Mapping[int, SceneObject]) -> list[SceneObject]:
+        """Return the objects that ought to have been seen.
+
+        What is in something closed is hidden, unless depth shows that one looks into it: then it is open.
+        """
         known = [
             each
             for each in self._graph.near(*view.reach())
-            if each.id not in there and each.last_seen_ns < self._stamp_ns and not self._is_shut_in(each)
+            if each.id not in there and each.last_seen_ns < self._stamp_ns
         ]
         if not known:
             return []
-        middles = np.array([each.position for each in known], float)
-        reach = 0.4 * np.array([each.size for each in known], float)
-        seen = view.holds(middles)
-        for side in (-1, 1):
-            for axis in np.eye(3):
-                seen &= view.holds(middles + side * reach * axis)
+        states = {each.id: self._seen[number].state for number, each in matches.items()}
+        middles, sizes = np.array([each.position for each in known]), np.array([each.size for each in known])
+        seen = view.shows(middles, sizes)
+        shut = np.array([self._is_shut_in(each, states) for each in known])
+        if shut.any():
+            seen &= ~shut | view.shows_inside(middles, sizes)
         return sorted((each for each, held in zip(known, seen, strict=True) if held), key=lambda each: each.id)
 
-    def _is_shut_in(self, each: SceneObject) -> bool:
+    def _is_shut_in(self, each: SceneObject, states: Mapping[str, str]) -> bool:
+        """Return whether the holder of an object is closed, by the states that are seen now or were before."""
         holder = self._graph.objects.get(each.holder)
-        return each.placed == "in" and holder is not None and plain_type(holder.state) == "closed"
+        if each.placed != "in" or holder is None:
+            return False
+        return plain_type(states.get(holder.id) or holder.state) == "closed"
 
     def _carried(self, matches: dict[int, SceneObject], missed: Sequence[SceneObject]) -> dict[int, SceneObject]:
         """Return what was carried elsewhere in view.

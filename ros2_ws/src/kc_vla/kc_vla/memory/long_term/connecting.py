@@ -144,6 +144,57 @@ def proposed(graph: SceneGraph, put: Iterable[SceneObject], number: int) -> list
     return found
 
 
+def withdrawn(graph: SceneGraph, change: GraphChange) -> GraphChange:
+    """Return a change that also takes the connections away that rest on objects which it takes away.
+
+    A connection that a detector made needs an object of its kind at both ends. One that a person made stays, and so
+    does one that a person took out: detectors do not make it again.
+
+    Args:
+        graph: as it is before.
+        change: that removes, forgets or renames objects.
+    """
+    after = {each.id: each for each in change.put if isinstance(each, SceneObject)}
+    gone = set(change.removed)
+    lost = [
+        before
+        for name in (*gone, *after)
+        if (before := graph.objects.get(name)) is not None
+        and (kind := _is_way(before)) is not None
+        and (name in gone or _is_way(after[name]) != kind)
+    ]
+    made = (each for each in graph.connections.values() if each.detected and not each.forgotten) if lost else ()
+    without = tuple(each.id for each in made if any(_leaves(graph, each, one, gone, after) for one in lost))
+    return replace(change, removed=(*change.removed, *without)) if without else change
+
+
+def _is_way(each: SceneObject) -> ConnectionKind | None:
+    """Return how an object connects floors, if it is one that does and nobody says that it is not there."""
+    return None if each.forgotten else SEEN_AS.get(plain_type(each.object_type))
+
+
+def _leaves(
+    graph: SceneGraph, made: Connection, lost: SceneObject, gone: set[str], after: Mapping[str, SceneObject]
+) -> bool:
+    """Return whether an object was at an end of a connection, and no other one of that kind is."""
+    if _is_way(lost) != made.kind:
+        return False
+    for area, place in zip(made.areas, made.places, strict=True):
+        if graph.floor_of(lost.area) != graph.floor_of(area) or not _at(lost, place):
+            continue
+        around = graph.near(lost.position, _ONE_M + lost.diagonal_m + graph.largest_m)
+        others = (after.get(each.id, each) for each in around if each.id not in gone and each.id != lost.id)
+        fresh = (each for each in after.values() if each.id not in graph.objects)
+        rest = (each for each in (*others, *fresh) if graph.floor_of(each.area) == graph.floor_of(area))
+        return not any(_is_way(each) == made.kind and _at(each, place) for each in rest)
+    return False
+
+
+def _at(each: SceneObject, place: Vector) -> bool:
+    """Return whether an object is at an end of a connection, as its place was taken from one."""
+    return all(abs(each.position[axis] - place[axis]) <= max(each.size[axis] / 2, _TOUCH_M) for axis in (0, 1))
+
+
 def _area(graph: SceneGraph, name: str) -> str:
     areas = areas_called(graph, name)
     if len(areas) > 1:

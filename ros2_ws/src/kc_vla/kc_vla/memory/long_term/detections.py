@@ -73,7 +73,8 @@ class FusionSettings:
         size_ratio: boxes whose diagonals differ by more are not the same object.
         alike: cosine of two embeddings below which objects of one class are not the same.
         same: cosine from which they are even where the detector names another class.
-        trust_source_ids: a detection whose `source_id` and class are known is that object, wherever it is.
+        trust_source_ids: a detection whose `source_id` and class are known is that object, wherever it is; of another
+            class, it is that object at its place, and its class is the newer one.
         learn: share of the doubt that a sure detection takes away.
         keep: share of the confidence that is left after a look at its place did not find it.
         gone: confidence below which it is gone.

@@ -74,6 +74,7 @@ def seen_again(
     found: dict[str, Any] = {
         "position": _mean(known.position, seen.position, _weight_of_place(known, seen, weight)),
         "size": _size(known.size, seen.size, still),
+        "object_type": seen.object_type if _is_renamed(known, seen) else known.object_type,
         "state": seen.state or known.state,
         "attributes": _attributes(known, seen),
         "confidence": min(1.0 - (1.0 - known.confidence) * (1.0 - settings.learn * seen.confidence), _SUREST),
@@ -113,6 +114,12 @@ def merged(older: SceneObject, newer: SceneObject) -> SceneObject:
         source_id=older.source_id or newer.source_id,
         embedding=older.embedding or newer.embedding,
     )
+
+
+def _is_renamed(known: SceneObject, seen: Detection) -> bool:
+    """Return whether the detector that knows an object again says that it is something else."""
+    same = bool(seen.source_id) and seen.source_id == known.source_id
+    return same and plain_type(seen.object_type) != plain_type(known.object_type)
 
 
 def _weight_of_place(known: SceneObject, seen: Detection, weight: float) -> float:

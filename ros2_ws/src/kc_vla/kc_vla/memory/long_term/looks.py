@@ -17,6 +17,7 @@ from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.nodes import Area, Floor, SceneObject, Vector
 from kc_vla.memory.long_term.relations import IN_HAND, PLACE
+from kc_vla.memory.long_term.views import PointView
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.short_term.unit import states_in
 from kc_vla.memory.things import CLOSED, OPENED, ObservedThing
@@ -27,7 +28,7 @@ _REACH_M, _STOREY_M = 6.0, 2.5
 """No place that belongs to an area is further from its middle, or higher above its ground."""
 
 
-class AreaView:
+class AreaView(PointView):
     """What is nearest to an area, of those of its floor: who stands in it sees that, but for what is shut in."""
 
     def __init__(self, graph: SceneGraph, area: str) -> None:
@@ -155,7 +156,7 @@ def _same_places(graph: SceneGraph, areas: Mapping[str, Area]) -> bool:
     return all(math.dist(area.position, graph.areas[name].position) < _SAME_M for name, area in areas.items())
 
 
-class _Spot:
+class _Spot(PointView):
     """The place of one thing, that was looked at."""
 
     def __init__(self, thing: SceneObject) -> None:

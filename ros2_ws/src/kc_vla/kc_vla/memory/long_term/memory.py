@@ -119,21 +119,21 @@ class LongTermMemory:
         view: RegionView | None = None,
         now_ns: int | None = None,
     ) -> Observed:
-        """Take in the detections of one moment; see `building.observe`, and `connecting.proposed` for stairs."""
+        """Take in the detections of one moment; see `building.observe`, and `connecting` for stairs."""
         graph = self.graph(map_id)
         change, told_of = observe(graph, detections, stamp_ns, view, self._settings, now_ns)
         number = graph.number if change.number is None else change.number
         things = (each for each in change.put if isinstance(each, SceneObject))
         if found := connecting.proposed(graph, things, number):
             change = replace(change, put=(*change.put, *found), number=number + len(found))
-        self._commit(graph, change)
+        self._commit(graph, connecting.withdrawn(graph, change))
         return told_of
 
     def upsert(self, map_id: str, object_id: str = "", **values: Any) -> str:
         """Put an object in by hand, or set fields of one; return its id. See `corrections.upsert`."""
         graph = self.graph(map_id)
         change, name = corrections.upsert(graph, object_id, values, self._settings.most_objects)
-        self._commit(graph, change)
+        self._commit(graph, connecting.withdrawn(graph, change))
         return name
 
     def edit(self, map_id: str, node_id: str, **values: Any) -> None:
@@ -220,7 +220,7 @@ class LongTermMemory:
 
     def _correct(self, map_id: str, work_out: Callable[[SceneGraph], GraphChange]) -> None:
         graph = self.graph(map_id)
-        self._commit(graph, work_out(graph))
+        self._commit(graph, connecting.withdrawn(graph, work_out(graph)))
 
     def _commit(self, graph: SceneGraph, change: GraphChange) -> None:
         if not change and change.number is None:

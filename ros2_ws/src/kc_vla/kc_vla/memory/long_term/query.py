@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from kc_vla.memory.floors import floors_called, without_floor
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.graph import ADJACENT, CONTAINS, IN, ON, SceneGraph
 from kc_vla.memory.long_term.nodes import CONNECTION_KINDS, MOST_DISTANCE_M, SceneObject, Vector
 from kc_vla.memory.long_term.relations import NEXT_TO_M, is_next_to
 from kc_vla.memory.references.spatial import Viewpoint
+from kc_vla.memory.short_term.unit import spoken
 
 NEXT_TO = "next to"
 RELATIONS = (ON, IN, NEXT_TO)
@@ -25,7 +27,8 @@ class Query:
     Attributes:
         text: that it fits, see `TextSearch`: a name, states, what is not meant, a purpose, a relation.
         object_type: its class.
-        area: id or name of its area, or of its floor.
+        area: id or name of its area, or of its floor; or words: "upstairs", "the first floor", "bathroom upstairs".
+            Upstairs is as seen from `viewpoint`, else from `near`, else from the ground floor.
         near: a place, m; what is found is told in the order of the distance if no text is given.
         radius_m: from `near`.
         relation: `on`, `in` or `next to`.
@@ -100,7 +103,7 @@ def find(graph: SceneGraph, query: Query, scores: Mapping[str, float] | None = N
         GraphError: an area or object is named that there is not.
     """
     found: list[FoundObject] = []
-    inside = _areas(graph, query.area) if query.area else None
+    inside = _inside(graph, query) if query.area else None
     kind = plain_type(query.object_type) if query.object_type else None
     for each in _around(graph, query, scores):
         if each.forgotten or each.confidence < query.least or (kind and plain_type(each.object_type) != kind):
@@ -158,10 +161,51 @@ def _next_to(graph: SceneGraph, thing: SceneObject) -> list[SceneObject]:
     return [each for each in graph.near(thing.position, radius_m) if not each.forgotten and is_next_to(each, thing)]
 
 
-def _areas(graph: SceneGraph, name: str) -> set[str]:
-    """Return the ids of the areas that are called so, or that are on a floor that is."""
-    floors = {floor.id for floor in graph.floors.values() if name in (floor.id, floor.name)}
-    found = {area.id for area in graph.areas.values() if name in (area.id, area.name) or area.floor in floors}
-    if not found and not floors:
-        raise GraphError(f"there is no area or floor {told(name)} in map {told(graph.map_id)}")
+def areas_named(graph: SceneGraph, name: str, here: str = "") -> set[str]:
+    """Return the ids of the areas that a name means: an area, all of a room, of floors, or of a room on a floor.
+
+    It is empty where there are none of that name.
+
+    Args:
+        graph: of the map.
+        name: an id or a name, in capitals or not, with or without words for a floor.
+        here: id of the floor from which upstairs and downstairs are seen; empty: the ground floor.
+
+    Raises:
+        GraphError: the words are for a floor that the map has not.
+    """
+    areas = graph.areas.values()
+    wanted = spoken(name).removeprefix("the ")
+    found = {each.id for each in areas if name in (each.id, each.name)} or {
+        each.id for each in areas if wanted in (spoken(each.id), spoken(each.name))
+    }
+    if found:
+        return found
+    floors = list(graph.floors.values())
+    if on := floors_called(name, floors, here):
+        return {area.id for area in graph.areas.values() if area.floor in on}
+    room, floor = without_floor(name)
+    if not floor or not room:
+        return set()
+    on = floors_called(floor, floors, here)
+    return {each for each in areas_named(graph, room) if graph.floor_of(each) in on}
+
+
+def floor_seen_from(graph: SceneGraph, viewpoint: Viewpoint | str | None) -> str:
+    """Return the id of the floor of a viewpoint: a pose, or the id or name of a thing or area; empty where unknown."""
+    if isinstance(viewpoint, Viewpoint):
+        return graph.floor_at(viewpoint.position[2], graph.floors)
+    thing = graph.objects.get(viewpoint or "")
+    area = thing.area if thing is not None else min(areas_named(graph, viewpoint), default="") if viewpoint else ""
+    return graph.floor_of(area)
+
+
+def _inside(graph: SceneGraph, query: Query) -> set[str]:
+    """Return the areas in which a query looks."""
+    here = floor_seen_from(graph, query.viewpoint)
+    if query.viewpoint is None and query.near is not None:
+        here = graph.floor_at(query.near[2], graph.floors)
+    found = areas_named(graph, query.area, here)
+    if not found and not floors_called(query.area, list(graph.floors.values())):
+        raise GraphError(f"there is no area or floor {told(query.area)} in map {told(graph.map_id)}")
     return found

@@ -10,7 +10,7 @@ from kc_vla.memory.long_term.relations import told_place
 from kc_vla.memory.recall.described import Described
 from kc_vla.memory.recall.instruction import understand
 from kc_vla.memory.references.spatial import DIRECTIONAL, REACH_M, Spatial, Viewpoint, related
-from kc_vla.memory.references.spatial_phrases import SpatialPhrase, read_relation
+from kc_vla.memory.references.spatial_phrases import SpatialPhrase, relation_of
 from kc_vla.memory.short_term.unit import Unit
 from kc_vla.memory.things import KnownThing
 
@@ -20,8 +20,6 @@ CALLED_SO = frozenset({Described.SO, Described.UNTOLD})
 RELATED, NO_VIEWPOINT = 0.95, 0.5
 """Share of answers whose first thing has the relation that a person means; and where it is not known from where one
 looks, so that the nearest thing is taken."""
-_AS_SAID = frozenset({Spatial.ON, Spatial.IN})
-"""Relations that detectors report in words, which recall compares as attributes."""
 
 
 @lru_cache(maxsize=1024)
@@ -30,8 +28,7 @@ def relation_in(text: str) -> SpatialPhrase | None:
 
     Where something shall be brought, is no relation that it has: "put the mug next to the sink".
     """
-    phrase = read_relation(understand(text).meaning)
-    return phrase if phrase.relation is not None and phrase.relation not in _AS_SAID else None
+    return relation_of(understand(text).meaning)
 
 
 def in_relation(

@@ -9,7 +9,7 @@ from kc_vla.memory.recall.words import COLOURS, stem
 from kc_vla.memory.references.naming import Named, tier_of
 from kc_vla.memory.references.reference import Reference, read
 from kc_vla.memory.short_term.unit import spoken
-from kc_vla.memory.things import KnownThing
+from kc_vla.memory.things import HELD, KnownThing
 
 _OPPOSITES = {"cleaned": "dirty", "on": "off", "opened": "closed", "filled": "used up", "heated": "cold"}
 _COLOURS = frozenset(map(stem, COLOURS))
@@ -28,9 +28,12 @@ class Fit(IntEnum):
 def fits(reference: Reference, named: Named, thing: KnownThing) -> Fit:
     """Return whether a thing is meant.
 
-    It is `MAYBE` where nothing speaks against it, and not all that is asked for is known.
+    It is `MAYBE` where nothing speaks against it, and not all that is asked for is known. How it stands to others is
+    not looked at here.
     """
     if thing.object_type not in named.types or (reference.carried and not thing.movable):
+        return Fit.NO
+    if reference.relation is not None and thing.relation == HELD:  # what is in a hand stands nowhere
         return Fit.NO
     if reference.purpose is not None and not reference.purpose.served_by(thing.object_type, thing.states):
         return Fit.NO

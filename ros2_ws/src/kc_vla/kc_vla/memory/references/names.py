@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from kc_vla.memory.references.spatial_phrases import IT, relation_of, without_relation
+
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 """What tells the second of two things of one name."""
 FURTHER: Mapping[str, int] = {
@@ -14,7 +16,8 @@ FURTHER: Mapping[str, int] = {
 """Words before a name, and how many others of that name are not meant."""
 NEXT_TO = " next to "
 """In the name of a place that is told by what is beside it: "counter next to sink"."""
-IT = frozenset({"it", "them", "this", "that", "one"})
+BESIDE = frozenset({"place", "counter"})
+"""What such a place is called where nobody says what it is to be on."""
 _ARTICLES = re.compile(r"^(?:(?:the|a|an|my|your|some)\s+)+")
 _ID = re.compile(r"(\w+?)_[0-9]+")
 
@@ -29,10 +32,13 @@ def same(one: str, other: str) -> bool:
     """Return whether two names can be meant for one thing.
 
     "mug" and "the red mug" can, "lamp" and "DeskLamp_2", and a pronoun with everything; "second mug" and "mug" cannot,
-    nor can "another mug" and "mug".
+    nor can "another mug" and "mug". "mug left of lamp" can be the mug, but no mug that something else identifies.
     """
+    if relation_of(one) is not None and relation_of(other) is not None:
+        return plain(one) == plain(other)
     if _ID.fullmatch(one) and _ID.fullmatch(other):
         return one == other
+    one, other = without_relation(one), without_relation(other)
     first, second = _words(one), _words(other)
     if not first or not second or first[0] in IT or second[0] in IT:
         return True

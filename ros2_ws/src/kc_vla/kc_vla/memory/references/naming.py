@@ -94,7 +94,11 @@ def is_called(reference: Reference, object_type: str) -> bool:
 
 
 class Namer:
-    """Finds the types that references stand for, among those that homes have and those that are known."""
+    """Finds the types that references stand for, among those that homes have and those that are known.
+
+    Attributes:
+        embedder: of sentences.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         """Prepare to find out which types a reference names.
@@ -102,7 +106,7 @@ class Namer:
         Args:
             embedder: for references that name nothing; have it cached.
         """
-        self._embedder = embedder
+        self.embedder = embedder
         self._kinds = Kinds(embedder)
         self._colours = set(map(stem, COLOURS))
         self._fixed = {name for name, places in table().items() if not places}
@@ -176,7 +180,7 @@ class Namer:
         if not text.strip():
             return {}
         memory = ShortTermMemory(min(max(len(types), LEAST_CAPACITY), MOST_CAPACITY), "fifo")
-        recall = Recall(memory, self._embedder)
+        recall = Recall(memory, self.embedder)
         for name in types:
             memory.observe(Unit(name, name, Position(0.0, 0.0, 0.0), 0.0))
         found = recall.ask(text, _VAGUE).found

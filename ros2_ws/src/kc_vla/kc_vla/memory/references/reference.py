@@ -16,6 +16,7 @@ from kc_vla.memory.recall.words import COLOURS, stem
 from kc_vla.memory.recall.words import words as meaningful
 from kc_vla.memory.references.names import FURTHER
 from kc_vla.memory.references.purposes import Purpose, purpose_of
+from kc_vla.memory.references.spatial_phrases import SpatialPhrase, relation_of
 from kc_vla.memory.short_term.unit import ObjectState, plain, spoken
 
 MOST_LETTERS = 200
@@ -69,6 +70,7 @@ class Reference:
         unknown: it has no name and is told by more than states and colors: "something sharp".
         floor: words for the floor on which it is said to be: "upstairs", "second floor"; empty where nothing is said.
         not_meant: what it should not be, each in words without endings: ("red",) of "not the red one".
+        relation: how it stands to others, see `read_related`; the rest is of the thing alone.
     """
 
     text: str
@@ -87,6 +89,7 @@ class Reference:
     unknown: bool = False
     floor: str = ""
     not_meant: tuple[tuple[str, ...], ...] = ()
+    relation: SpatialPhrase | None = None
 
     @property
     def pronoun(self) -> bool:
@@ -94,10 +97,18 @@ class Reference:
         return self.text.lower() in PRONOUNS
 
     @property
+    def bare(self) -> Reference:
+        """Return the same thing without how it stands to others."""
+        if self.relation is None:
+            return self
+        return replace(self, text=plain(self.relation.thing), relation=None)
+
+    @property
     def key(self) -> tuple[str, ...]:
         """Return what all things of that name have in common: that of "mug" and "second mug" is the same."""
         floor = (self.floor,) if self.floor else ()
-        return (*self.words, *sorted(state.value for state in self.states), *sorted(self.also), *floor)
+        states = (*sorted(state.value for state in self.states), *sorted(self.also))
+        return (*self.words, *states, *floor, *(() if self.relation is None else (self.text.lower(),)))
 
 
 def is_id(text: str) -> bool:
@@ -110,6 +121,12 @@ def read(text: str) -> Reference:
     text = plain(text[:MOST_LETTERS])
     rest, floor = without_floor(text)
     return replace(_read(rest), text=text, floor=floor) if floor and rest else _read(text)
+
+
+def read_related(text: str) -> Reference:
+    """Take a reference apart that may say how the thing stands to others: "mug left of lamp"."""
+    phrase = relation_of(text)
+    return read(text) if phrase is None else replace(read(phrase.thing), text=plain(text), relation=phrase)
 
 
 def _read(text: str) -> Reference:

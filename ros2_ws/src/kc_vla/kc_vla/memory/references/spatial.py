@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
+from typing import NamedTuple
 
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.nodes import Vector
@@ -54,6 +55,9 @@ _MIDDLE, _CORRIDOR = 0.1, 0.3
 _MOST_OTHERS, _MOST_PAIRS = 300, 100
 """Others from which pairs are made, and the pairs, the nearest to one another first, that something may be between."""
 
+_ANOTHER_FLOOR_M, _STOREY_M = 10.0, 2.2
+"""Added to the distance of a thing that is on another floor: so far above or below, it is."""
+
 _Measure = Callable[[KnownThing], float | None]
 """How far a thing is from ideal for a relation, m; None where it does not stand in it."""
 
@@ -89,13 +93,37 @@ class _Point:
     size: Vector = (0.0, 0.0, 0.0)
 
 
+class InRelation(NamedTuple):
+    """A thing that stands in a relation.
+
+    Attributes:
+        far_m: how far it is from ideal for that relation, m; the nearest one has the least.
+        thing: that does.
+        to: ids of what it stands so to: of one thing, or of the two that it is between; empty for the viewer.
+    """
+
+    far_m: float
+    thing: KnownThing
+    to: tuple[str, ...] = ()
+
+
 def related(
     things: Sequence[KnownThing],
     relation: Spatial,
     others: Sequence[KnownThing],
     viewpoint: Viewpoint | None = None,
 ) -> list[KnownThing]:
-    """Return the things that stand in a relation to one of the others, the best first.
+    """Return the things that stand in a relation to one of the others, the best first; see `measured`."""
+    return [each.thing for each in measured(things, relation, others, viewpoint)]
+
+
+def measured(
+    things: Sequence[KnownThing],
+    relation: Spatial,
+    others: Sequence[KnownThing],
+    viewpoint: Viewpoint | None = None,
+) -> list[InRelation]:
+    """Return the things that stand in a relation to one of the others, the best first, with how well they do.
 
     Args:
         things: to choose from.
@@ -116,16 +144,15 @@ def related(
             'for example "seen from the door" or --from ID'
         )
     if relation is Spatial.BETWEEN:
-        measured = _between(chosen, _pairs(others), holders)
+        found = _between(chosen, _pairs(others), holders)
     elif others:
-        measured = _compared(chosen, relation, others, viewpoint, holders)
+        found = _compared(chosen, relation, others, viewpoint, holders)
     elif relation in (*DIRECTIONAL, Spatial.NEAREST, Spatial.FARTHEST):
         measure = _from_viewpoint(relation, viewpoint)
-        measured = [(measure(each), each) for each in chosen]
+        found = [InRelation(far, each) for each in chosen if (far := measure(each)) is not None]
     else:
-        measured = []
-    found = [(far, each) for far, each in measured if far is not None]
-    return [each for _, each in sorted(found, key=lambda pair: (pair[0], -pair[1].confidence, pair[1].object_id))]
+        found = []
+    return sorted(found, key=lambda each: (each.far_m, -each.thing.confidence, each.thing.object_id))
 
 
 def _compared(
@@ -134,25 +161,27 @@ def _compared(
     others: Sequence[KnownThing],
     viewpoint: Viewpoint | None,
     holders: Holders,
-) -> list[tuple[float | None, KnownThing]]:
-    """Return how far each thing is from ideal for a relation to one of the others."""
+) -> list[InRelation]:
+    """Return the things that stand in a relation to one of the others."""
     compare: dict[Spatial, Callable[[KnownThing, KnownThing], float | None]] = {
         Spatial.NEXT_TO: lambda one, other: _next_to(one, other, holders),
         Spatial.ON: lambda one, other: _held(one, other, "on", holders),
         Spatial.IN: lambda one, other: _held(one, other, "in", holders),
         Spatial.UNDER: lambda one, other: _under(one, other, holders),
         Spatial.ABOVE: lambda one, other: None if holders.link(one, other)[0] else _below(other, one),
-        Spatial.NEAREST: lambda one, other: gap_m(one, other) + _HOLDER_M * bool(holders.link(other, one)[0]),
-        Spatial.FARTHEST: lambda one, other: -gap_m(one, other),
+        Spatial.NEAREST: lambda one, other: _distance_m(one, other) + _HOLDER_M * bool(holders.link(other, one)[0]),
+        Spatial.FARTHEST: lambda one, other: -_distance_m(one, other),
     }
     if viewpoint is not None:
         compare |= {each: _beside(each, viewpoint, holders) for each in DIRECTIONAL}
     reach = math.inf if relation in (Spatial.NEAREST, Spatial.FARTHEST) else REACH_M
     best = max if relation is Spatial.FARTHEST else min
-    return [
-        (best((far for other in near if (far := compare[relation](each, other)) is not None), default=None), each)
-        for each, near in with_nearest(things, others, reach)
-    ]
+    found = []
+    for each, near in with_nearest(things, others, reach):
+        fars = ((far, other.object_id) for other in near if (far := compare[relation](each, other)) is not None)
+        if (one := best(fars, default=None)) is not None:
+            found.append(InRelation(one[0], each, (one[1],)))
+    return found
 
 
 def _from_viewpoint(relation: Spatial, viewpoint: Viewpoint | None) -> _Measure:
@@ -160,9 +189,9 @@ def _from_viewpoint(relation: Spatial, viewpoint: Viewpoint | None) -> _Measure:
         raise GraphError(f"{relation.value!r} what? name another thing, or a viewpoint (--from ID)")
     here = _Point(viewpoint.position)
     if relation is Spatial.NEAREST:
-        return lambda thing: gap_m(thing, here)
+        return lambda thing: _distance_m(thing, here)
     if relation is Spatial.FARTHEST:
-        return lambda thing: -gap_m(thing, here)
+        return lambda thing: -_distance_m(thing, here)
     ahead = _unit(viewpoint.direction)
     if ahead is None:
         raise GraphError(f"{relation.value!r} of a viewer who looks nowhere: give the viewpoint a direction")
@@ -204,6 +233,12 @@ def _along(thing: Boxed, other: Boxed, axis: tuple[float, float]) -> float | Non
     level = max(abs(thing.position[2] - other.position[2]) - (thing.size[2] + other.size[2]) / 2, 0.0)
     gap = gap_m(thing, other)
     return gap + aside + level + _ASIDE * across if level <= _LEVEL_M and gap <= REACH_M else None
+
+
+def _distance_m(thing: Boxed, other: Boxed) -> float:
+    """Return the gap between two boxes, m, and more where they are on two floors."""
+    apart = abs(thing.position[2] - other.position[2]) - (thing.size[2] + other.size[2]) / 2
+    return gap_m(thing, other) + _ANOTHER_FLOOR_M * (apart > _STOREY_M)
 
 
 def _next_to(thing: KnownThing, other: KnownThing, holders: Holders) -> float | None:
@@ -250,14 +285,14 @@ def _pairs(others: Sequence[KnownThing]) -> list[tuple[KnownThing, KnownThing]]:
 
 def _between(
     things: Sequence[KnownThing], pairs: Sequence[tuple[KnownThing, KnownThing]], holders: Holders
-) -> list[tuple[float | None, KnownThing]]:
-    """Return how far each thing is from the middle between two of a pair."""
-    best: dict[str, tuple[float, KnownThing]] = {}
+) -> list[InRelation]:
+    """Return the things between two of a pair, each for its best pair."""
+    best: dict[str, InRelation] = {}
     for one, other in pairs:
         for thing in around(things, one, other):
             far = _middle(thing, one, other, holders)
-            if far is not None and far < best.get(thing.object_id, (math.inf, thing))[0]:
-                best[thing.object_id] = far, thing
+            if far is not None and far < best.get(thing.object_id, InRelation(math.inf, thing)).far_m:
+                best[thing.object_id] = InRelation(far, thing, (one.object_id, other.object_id))
     return list(best.values())
 
 

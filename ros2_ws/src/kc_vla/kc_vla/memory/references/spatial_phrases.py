@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
-from kc_vla.memory.references.names import IT
 from kc_vla.memory.references.spatial import DIRECTIONAL, Spatial
 from kc_vla.memory.short_term.unit import plain
 
+IT = frozenset({"it", "them", "this", "that", "one"})
 MOST_LETTERS = 400
 """Letters of a text that are read."""
 _SIDE = r"(?:(?:to|on|at|off to) (?:the|its|your|my) )"
@@ -117,6 +118,26 @@ def read_relation(text: str) -> SpatialPhrase:
     if others and all(_VIEWER.fullmatch(each) for each in others):
         return SpatialPhrase(thing, Spatial.NEAREST if relation is Spatial.NEXT_TO else relation, (), "robot")
     return SpatialPhrase(thing, relation, others, viewpoint)
+
+
+_HOLDS = frozenset({Spatial.ON, Spatial.IN})
+"""Relations that detectors report in words, and that nobody needs to compute."""
+
+
+@lru_cache(maxsize=1024)
+def relation_of(text: str) -> SpatialPhrase | None:
+    """Return how a named thing stands to others, where poses have to be compared for it; None where none is named.
+
+    What it is on or in is none of these.
+    """
+    phrase = read_relation(text)
+    return phrase if phrase.relation is not None and phrase.relation not in _HOLDS else None
+
+
+def without_relation(name: str) -> str:
+    """Return a name without how the thing stands to others: "mug left of lamp" is "mug"."""
+    phrase = relation_of(name)
+    return name if phrase is None else phrase.thing
 
 
 _Found = tuple[str, Spatial, tuple[str, ...]]

@@ -20,6 +20,7 @@ from kc_vla.memory.robot.history import ContextPart, HistoryPart
 from kc_vla.memory.robot.interface import MemoryPart, RobotMemoryError, SceneObservation
 from kc_vla.memory.robot.long_term import LongTermPart, OwnScene, SceneMemory
 from kc_vla.memory.robot.short_term import ShortTermPart, UnitMemory
+from kc_vla.memory.searching.relations import RelationSearch
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import states_in
 from kc_vla.memory.things import OPENED, KnownThing, ObservedThing
@@ -47,6 +48,7 @@ class RobotMemory:
         name: one of `NAMES`.
         parts: the ones asked first come first.
         namer: finds out which types a reference names.
+        relations: finds the things that stand as a reference says to others.
         looked: when each area, and each container that hides what is in it, was looked at or into last, s; only of what
             a part that keeps all that it sees was given.
     """
@@ -55,6 +57,7 @@ class RobotMemory:
         self, name: str, parts: Sequence[MemoryPart], namer: Namer, budget: Budget = Budget()
     ) -> None:  # frozen
         self.name, self.parts, self.namer, self._budget = name, parts, namer, budget
+        self.relations = RelationSearch(namer)
         self.looked: dict[str, float] = {}
         self._refused: Counter[str] = Counter()
 
@@ -112,6 +115,8 @@ class RobotMemory:
         self, reference: Reference, loose: bool = False, far: Callable[[KnownThing], float] = lambda thing: 0.0
     ) -> list[KnownThing]:
         """Return the things that a reference may mean: each once, as the first part has it that does.
+
+        How a thing stands to others is not looked at: `relations` does that.
 
         What may be carried and was handled comes first, the last one of all, unless any will do; then, of a reference
         without a name, the likeliest type; then what is rather there than not, the nearest first.

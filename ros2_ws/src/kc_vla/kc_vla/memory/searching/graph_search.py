@@ -11,6 +11,7 @@ from kc_vla.memory.embedding.cache import Cached
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.nodes import SceneObject, Vector
+from kc_vla.memory.long_term.query import areas_named, floor_seen_from
 from kc_vla.memory.long_term.words import Embed
 from kc_vla.memory.references.spatial import Viewpoint
 from kc_vla.memory.searching.meaning import Meanings
@@ -35,7 +36,7 @@ class GraphSearch:
     def answer(self, graph: SceneGraph, text: str, viewpoint: Viewpoint | str | None = None) -> TextAnswer:
         """Return the objects that a text means, as known things; see `TextSearch.find`."""
         self._keep_up(graph.objects)
-        return self._search.find(self._things, _Areas(graph), text, viewpoint)
+        return self._search.find(self._things, _Areas(graph, floor_seen_from(graph, viewpoint)), text, viewpoint)
 
     def _keep_up(self, objects: Mapping[str, SceneObject]) -> None:
         known = self._known
@@ -53,19 +54,16 @@ class GraphSearch:
 
 
 class _Areas:
-    """Areas and floors of a graph by id or name, in capitals or not."""
+    """Areas and floors of a graph by id or name, in capitals or not, as seen from a floor."""
 
-    def __init__(self, graph: SceneGraph) -> None:
-        self._graph = graph
+    def __init__(self, graph: SceneGraph, here: str) -> None:
+        self._graph, self._here = graph, here
 
     def members(self, name: str) -> frozenset[str] | None:
-        areas, floors = self._graph.areas.values(), self._graph.floors.values()
-        storeys = {each.id for each in floors if name in (each.id.lower(), each.name.lower())}
-        found = {each.id for each in areas if name in (each.id.lower(), each.name.lower()) or each.floor in storeys}
-        return frozenset(found) or None
+        return frozenset(areas_named(self._graph, name, self._here)) or None
 
     def middle(self, name: str) -> Vector | None:
-        members = self.members(name.lower())
+        members = self.members(name)
         return None if members is None else self._graph.areas[min(members)].position
 
 

@@ -66,13 +66,14 @@ class Meaning:
 class Meanings:
     """Finds out what texts mean, each once for the same types."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, namer: Namer | None = None) -> None:
         """Compare texts and types.
 
         Args:
             embedder: for what shares no word; have it cached.
+            namer: of a robot; None: a new one.
         """
-        self._namer, self._kinds = Namer(embedder), Kinds(embedder)
+        self._namer, self._kinds = namer or Namer(embedder), Kinds(embedder)
         self._kept: OrderedDict[tuple[str, frozenset[str]], Meaning] = OrderedDict()
 
     def of(self, text: str, types: Iterable[str]) -> Meaning:

@@ -5,14 +5,15 @@ A text is taken apart into a name, states, colors, what is not meant, a purpose 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from kc_vla.memory.floors import without_floor
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Vector
 from kc_vla.memory.references.fits import Fit, fits
-from kc_vla.memory.references.spatial import Spatial, Viewpoint, related
+from kc_vla.memory.references.spatial import Spatial, Viewpoint, measured
 from kc_vla.memory.references.spatial_phrases import SpatialPhrase, read_relation
 from kc_vla.memory.searching.meaning import Meaning, Meanings
 from kc_vla.memory.searching.sureness import Evidence, confidence_of
@@ -33,7 +34,11 @@ class NamedAreas(Protocol):
     """Places with names: areas and floors."""
 
     def members(self, name: str) -> frozenset[str] | None:
-        """Return the ids of the areas that are called so; None if none is."""
+        """Return the ids of the areas that are called so; None if none is.
+
+        Raises:
+            GraphError: the words are for a floor that there is not.
+        """
         ...
 
     def middle(self, name: str) -> Vector | None:
@@ -49,11 +54,15 @@ class TextMatch:
         thing: that is known.
         fit: whether all that is asked for is known of it.
         score: how well it fits, above 0 and up to 1; at least 0.5 where it fits.
+        far_m: how far it is from ideal for the relation of the text, m; 0 without one.
+        to: ids of what it stands so to; empty without a relation, and for one to the viewer.
     """
 
     thing: KnownThing
     fit: Fit
     score: float
+    far_m: float = 0.0
+    to: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,7 @@ class _Asker:
     things: ThingsByLook
     places: NamedAreas
     viewpoint: Viewpoint | str | None
+    wanted: Callable[[KnownThing], bool] | None = None
 
 
 class TextSearch:
@@ -103,9 +113,32 @@ class TextSearch:
             viewpoint: where one looks from: a pose, or the id or name of a thing or an area.
 
         Raises:
-            GraphError: the text needs a viewpoint that is not given or not known, or a relation needs more things.
+            GraphError: the text needs a viewpoint that is not given or not known, or a relation needs more things, or
+                it names a floor that there is not.
         """
         return self._find(_Asker(things, places, viewpoint), text, _DEPTH)
+
+    def find_related(
+        self,
+        things: ThingsByLook,
+        places: NamedAreas,
+        phrase: SpatialPhrase,
+        viewpoint: Viewpoint | None,
+        wanted: Callable[[KnownThing], bool],
+    ) -> TextAnswer:
+        """Return the things that stand in a relation; see `find`.
+
+        Args:
+            things: that are known.
+            places: areas that the phrase may name.
+            phrase: with a relation.
+            viewpoint: where one looks from.
+            wanted: whether a thing may be what is asked for, whatever the others are.
+
+        Raises:
+            GraphError: see `find`.
+        """
+        return self._related(_Asker(things, places, viewpoint, wanted), phrase, _DEPTH)
 
     def _find(self, asker: _Asker, text: str, depth: int) -> TextAnswer:
         if (thing := _with_id(asker.things, text)) is not None:
@@ -119,13 +152,16 @@ class TextSearch:
 
     def _plain(self, asker: _Asker, text: str) -> TextAnswer:
         """Return what fits a text without a relation."""
-        meaning = self._meanings.of(text, asker.things.types)
+        rest, floor = without_floor(text)
+        on = asker.places.members(floor) if floor and rest else None
+        meaning = self._meanings.of(text if on is None else rest, asker.things.types)
         found = [
             TextMatch(thing, fit, _score(fit, meaning, thing.object_type))
             for name in meaning.named.types
             for group in asker.things.groups(name)
             if (fit := fits(meaning.reference, meaning.named, next(iter(group.values())))) is not Fit.NO
             for thing in group.values()
+            if on is None or thing.area in on
         ]
         if not found:
             return TextAnswer()
@@ -135,9 +171,12 @@ class TextSearch:
 
     def _related(self, asker: _Asker, phrase: SpatialPhrase, depth: int) -> TextAnswer:
         assert phrase.relation is not None
+        wanted, asker = asker.wanted, replace(asker, wanted=None)
         answer = self._find(asker, phrase.thing, depth - 1)
+        if wanted is not None:
+            answer = replace(answer, matches=tuple(each for each in answer.matches if wanted(each.thing)))
         if not answer.matches:
-            return answer
+            return replace(answer, note=answer.note or f"nothing is known that fits {told(phrase.thing)}")
         inside = self._in_area(asker, phrase)
         if inside is not None:
             kept = tuple(each for each in answer.matches if each.thing.area in inside)
@@ -191,14 +230,18 @@ class TextSearch:
         holders = (
             [] if len(fit) == len(asker.things) else _holders(asker.things, [each.thing for each in matches], others)
         )
-        found = related([*(each.thing for each in matches), *holders], relation, others, viewpoint)
-        found = [each for each in found if each.object_id in fit]
-        found.sort(key=lambda each: -fit[each.object_id])  # those that stand in order stay so
+        found = measured([*(each.thing for each in matches), *holders], relation, others, viewpoint)
+        found = [each for each in found if each.thing.object_id in fit]
+        found.sort(key=lambda each: -fit[each.thing.object_id])  # those that stand in order stay so
         if not found:
             return TextAnswer(note=f"nothing that fits is {relation.value} that")
         scored = (
             TextMatch(
-                each, fit[each.object_id], (_YES if fit[each.object_id] is Fit.YES else 0.0) + _MAYBE / (1 + _FALL * at)
+                each.thing,
+                fit[each.thing.object_id],
+                (_YES if fit[each.thing.object_id] is Fit.YES else 0.0) + _MAYBE / (1 + _FALL * at),
+                each.far_m,
+                each.to,
             )
             for at, each in enumerate(found)
         )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
+from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.references.likely_places import holders
-from kc_vla.memory.references.names import NEXT_TO
+from kc_vla.memory.references.names import BESIDE, NEXT_TO
 from kc_vla.memory.references.naming import tier_of
 from kc_vla.memory.references.reference import read
+from kc_vla.memory.references.spatial import Spatial
+from kc_vla.memory.references.spatial_phrases import SpatialPhrase
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.memory.things import CLOSED, HELD, KnownThing, ObservedThing
 from kc_vla.planning.execution.finding import Finder
@@ -42,7 +46,8 @@ class Beside:
         """Bring the place that is meant into sight.
 
         Args:
-            text: "counter next to sink", "place next to red mug".
+            text: "counter next to sink", "place next to red mug"; of "bed next to lamp" the lamp is on the bed, or the
+                bed stands beside it.
             without: ids of what was tried and will not do.
 
         Raises:
@@ -50,6 +55,8 @@ class Beside:
             EndedError: see `RememberingRobot.do`.
         """
         what, _, beside = text.partition(NEXT_TO)
+        if what not in BESIDE:
+            return self._of_that_name(what, beside, without)
         landmark = self._finder.find(beside, without)
         for holder, way_m in self._places(landmark, what):
             if holder in without or not self._finder.bring(holder):
@@ -58,6 +65,28 @@ class Beside:
             self._robot.note(f"'next to {beside}' was done as on {holder}, {how}: {landmark.object_id}")
             return self._robot.sight[holder]
         raise NotFoundError(f"there is nothing next to {landmark.object_id} on which a thing can be put")
+
+    def _of_that_name(self, what: str, beside: str, without: Collection[str]) -> ObservedThing:
+        """Bring into sight what is called so and holds the landmark, else what stands beside that."""
+        robot = self._robot
+        around = HomeSurroundings(robot.grounds.areas, robot.begun_at, robot.now_s)
+        known = [each for each in robot.all_known().values() if each.relation != HELD]
+        held = (replace(read(beside), relation=SpatialPhrase(beside, how, (what,))) for how in (Spatial.ON, Spatial.IN))
+        for each in (each for one in held for each in robot.memory.relations.find(one, known, around).matches):
+            holder = next(name for name in each.to if name)
+            if holder not in without and self._finder.bring(each.thing.object_id) and self._finder.bring(holder):
+                robot.note(f"'next to {beside}' was done as on {holder}, which it is on")
+                return robot.sight[holder]
+        landmark = self._finder.find(beside, without)
+        words = read(what).words
+        for name, way_m in self._places(landmark, what):
+            called = robot.known(name) or robot.memory.thing(name)
+            if called is None or name in without or not tier_of(words, called.object_type):
+                continue
+            if self._finder.bring(name):
+                robot.note(f"'next to {beside}' was done as on {name}, {way_m:.1f} m from it: {landmark.object_id}")
+                return robot.sight[name]
+        raise NotFoundError(f"no {beside} on {what} was found, and none beside a {what}: say where it goes")
 
     def _places(self, landmark: ObservedThing, what: str) -> Iterator[tuple[str, float]]:
         """Yield the ids of places, the nearest first, each with its distance, m.

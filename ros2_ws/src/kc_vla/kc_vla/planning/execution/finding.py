@@ -10,11 +10,12 @@ from dataclasses import replace
 
 from kc_vla.memory.references.fits import fitting
 from kc_vla.memory.references.purposes import unknown_purpose
-from kc_vla.memory.references.reference import Reference, is_id, read
+from kc_vla.memory.references.reference import Reference, is_id, read, read_related
 from kc_vla.memory.things import CLOSED, KnownThing, ObservedThing
 from kc_vla.planning.execution.exploring import LOOKS, Explorer
 from kc_vla.planning.execution.guesses import thrown_away, told_of
 from kc_vla.planning.execution.opened_doors import OpenedDoors
+from kc_vla.planning.execution.relating import ByRelation
 from kc_vla.planning.execution.results import RECALL, MemoryLookup
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
 
@@ -44,6 +45,7 @@ class Finder:
         self._spoken_of = ""
         self.doors = OpenedDoors(robot)
         self._explorer = Explorer(robot, self.doors)
+        self._by_relation = ByRelation(robot, self._explorer, self._visit, lambda each: self.recalls.append(each))
         self._nowhere: dict[tuple[str, ...], int] = {}
         self.recalls: list[MemoryLookup] = []
         self.last_taken = self.source = ""
@@ -54,6 +56,7 @@ class Finder:
         self._last.clear()
         self.doors.begin()
         self._nowhere.clear()
+        self._by_relation.begin()
         self._spoken_of = self.last_taken = self.source = ""
         self.recalls = []
 
@@ -74,10 +77,10 @@ class Finder:
             EndedError: see `RememberingRobot.do`.
         """
         self._keep_up()
-        reference, left_out = replace(read(text), carried=carried), set(without)
+        reference, left_out = replace(read_related(text), carried=carried), set(without)
         if is_id(text):
             return self._of_id(text, left_out, explore, carried)
-        if reference.vague and not reference.done and unknown_purpose(text):
+        if reference.vague and not reference.done and unknown_purpose(reference.bare.text):
             raise NotFoundError(f"nobody knows which things serve as {text!r}: name the thing")
         pointed = self._pointed_at(text, reference)
         if pointed is not None and pointed.object_id not in left_out:
@@ -88,6 +91,11 @@ class Finder:
             raise NotFoundError(f"nobody knows what {text!r} stands for: name the thing")
         if pointed is not None and not reference.words:
             raise NotFoundError(f"{pointed} is not there any more")
+        if reference.relation is not None:
+            seen = self._by_relation.find(reference, left_out, explore)
+            if (wrong := told_of(self._robot, reference.bare, seen, self.source)) and carried:
+                raise NotFoundError(f"no {text} was found: {wrong}")
+            return self._taken(reference, seen)
         further = self._bound.get(reference.key, [])[: reference.further or None] if reference.further else []
         left_out, before = left_out | set(further), len(self.recalls)
         thrown = set() if reference.done or reference.place else thrown_away(self._robot, self.source, tool) - left_out
@@ -138,11 +146,11 @@ class Finder:
 
     def stands_for_one(self, text: str) -> bool:
         """Return whether a name of this instruction already stands for a thing."""
-        return bool(self._bound.get(read(text).key))
+        return bool(self._bound.get(read_related(text).key))
 
     def stands_for(self, text: str, seen: ObservedThing) -> None:
         """Have a name mean a thing that is not looked for: "another" of that name is not it."""
-        self._taken(read(text), seen)
+        self._taken(read_related(text), seen)
 
     def stands_for_another(self, reference: Reference, object_id: str) -> bool:
         """Return whether a name of this instruction already stands for another thing than this one."""
@@ -152,10 +160,11 @@ class Finder:
     def _pointed_at(self, text: str, reference: Reference) -> KnownThing | None:
         """Return the thing of that id, the one that this name stands for already, or that was spoken of last."""
         robot = self._robot
-        named = self._thing(text)
-        if named is not None:
-            return named
-        bound = self._bound.get(reference.key, []) if reference.words else []
+        known = self._thing(text)
+        if known is not None:
+            return known
+        named = reference.words or reference.relation is not None
+        bound = self._bound.get(reference.key, []) if named else []
         name = ""
         if reference.pronoun:
             last = robot.memory.last_handled()
@@ -290,7 +299,7 @@ class Finder:
 
     def _taken(self, reference: Reference, seen: ObservedThing) -> ObservedThing:
         self.last_taken = seen.object_id
-        if reference.words and not reference.pronoun:
+        if (reference.words or reference.relation is not None) and not reference.pronoun:
             ids = self._bound.setdefault(reference.key, [])
             if seen.object_id not in ids:
                 ids.append(seen.object_id)

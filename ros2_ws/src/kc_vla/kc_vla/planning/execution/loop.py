@@ -165,6 +165,8 @@ class Loop:
             tuple(tried),
             held_before,
             self._known(recalled),
+            self.robot.grounds.area_names(),
+            self.robot.begun_at,
         )
         plan = self._planner.plan(request)
         if not plan.calls and not plan.notes:

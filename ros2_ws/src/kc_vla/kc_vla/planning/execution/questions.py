@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker, Reader
 from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.references.naming import Namer
+from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import KnownThing
 from kc_vla.planning.execution.results import ANSWER, InstructionResult
 from kc_vla.planning.execution.robot import RememberingRobot
@@ -15,21 +17,47 @@ from kc_vla.planning.execution.robot import RememberingRobot
 BY = "memory"
 
 
-class _InSight:
-    """What a robot remembers, and what it sees besides."""
+@dataclass
+class AskedMemory:
+    """What a robot is asked about: things that are given, and where it has looked.
 
-    def __init__(self, robot: RememberingRobot) -> None:
-        self._robot = robot
-        self.namer: Namer = robot.memory.namer
+    Attributes:
+        robot: that has looked.
+        namer: finds out which types a question names.
+        get_things: returns all that the answers rest on, each once.
+    """
+
+    robot: RememberingRobot
+    namer: Namer
+    get_things: Callable[[], Sequence[KnownThing]]
 
     @property
     def looked(self) -> dict[str, float]:
         """Return when each place was looked at, s."""
-        return self._robot.memory.looked
+        return dict(self.robot.memory.looked)
 
     def things(self) -> Sequence[KnownThing]:
-        """Return what is remembered, and what is merely in sight, each once."""
-        return list((self._robot.all_known() | {each.object_id: each for each in self._robot.memory.things()}).values())
+        """Return all that the answers rest on, each once."""
+        return self.get_things()
+
+
+def open_asker(robot: RememberingRobot, reader: Reader, memory: RobotMemory | None = None) -> Asker:
+    """Return what answers questions to a robot.
+
+    Args:
+        robot: that is asked, where it stands.
+        reader: makes a checked question of a text.
+        memory: that the answers rest on; None: what the robot remembers, and what is merely in sight.
+    """
+
+    def around() -> HomeSurroundings:
+        return HomeSurroundings(robot.grounds.areas, robot.at, robot.now_s)
+
+    def own_things() -> Sequence[KnownThing]:
+        return list((robot.all_known() | {each.object_id: each for each in robot.memory.things()}).values())
+
+    asked = (robot.memory.namer, own_things) if memory is None else (memory.namer, memory.things)
+    return Asker(AskedMemory(robot, *asked), around, reader)
 
 
 def answer_question(robot: RememberingRobot, question: str, reader: Reader) -> InstructionResult:
@@ -40,11 +68,7 @@ def answer_question(robot: RememberingRobot, question: str, reader: Reader) -> I
         question: of a person.
         reader: makes a checked question of it.
     """
-
-    def around() -> HomeSurroundings:
-        return HomeSurroundings(robot.grounds.areas, robot.at, robot.now_s)
-
-    answer = Asker(_InSight(robot), around, reader).ask(question)
+    answer = open_asker(robot, reader).ask(question)
     robot.say(ANSWER, told(answer))
     return InstructionResult(
         question,

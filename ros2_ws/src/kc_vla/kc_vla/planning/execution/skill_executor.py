@@ -9,7 +9,7 @@ from __future__ import annotations
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.references.fits import Fit, fits
 from kc_vla.memory.references.names import NEXT_TO
-from kc_vla.memory.references.reference import read
+from kc_vla.memory.references.reference import read_related
 from kc_vla.planning.execution.beside import Beside
 from kc_vla.planning.execution.finding import Finder
 from kc_vla.planning.execution.precondition_repair import PreconditionRepair, UnmetError
@@ -134,7 +134,7 @@ class SkillExecutor:
 
     def _is(self, text: str, object_id: str) -> bool:
         """Return whether what is in the hand may be what a text means, where that is not known better."""
-        known, reference = self._robot.known(object_id), read(text)
+        known, reference = self._robot.known(object_id), read_related(text)
         if known is None or reference.further or self._finder.stands_for_another(reference, object_id):
             return False
         named = self._robot.memory.namer.named(reference, [known.object_type])

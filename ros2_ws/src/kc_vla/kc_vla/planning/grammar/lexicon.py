@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
 
-from kc_vla.memory.references.names import NEXT_TO
+from kc_vla.memory.references.spatial_phrases import without_relation
 
 
 def word_set(said: str) -> frozenset[str]:
@@ -18,8 +18,8 @@ def word_set(said: str) -> frozenset[str]:
 
 
 def noun(name: str) -> str:
-    """Return the word of a name that says what it is: of "counter next to sink" the first; empty for an empty name."""
-    return name.partition(NEXT_TO)[0].rpartition(" ")[2]
+    """Return the word of a name that says what it is: of "red mug next to sink" the mug; empty for an empty name."""
+    return without_relation(name).rpartition(" ")[2]
 
 
 class Verb(Enum):
@@ -170,6 +170,11 @@ NEAR = word_set(
     "near by beside next under underneath beneath behind above over below between against around front across "
     "left right along"
 )
+SUPERLATIVES: Mapping[str, str] = {
+    **dict.fromkeys(("nearest", "closest"), "nearest"),
+    **dict.fromkeys(("farthest", "furthest"), "farthest"),
+}
+"""Words that compare how far things are, and what each is as a preposition: "the apple closest to the sink"."""
 FROM = frozenset(["from", "off", "out"])
 WITH = frozenset(["with", "using", "containing", "holding"])
 OTHER_PREPOSITIONS = frozenset(["for", "until", "without", "during"])

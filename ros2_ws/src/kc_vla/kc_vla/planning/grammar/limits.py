@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from kc_vla.planning.grammar.lexicon import MANNER, PREPOSITIONS, REPLACED, first_words, word_set
+from kc_vla.planning.grammar.lexicon import MANNER, PREPOSITIONS, REPLACED, SUPERLATIVES, first_words, word_set
 from kc_vla.planning.instruction import clean
 from kc_vla.planning.interface import PlanningError
 
@@ -104,6 +104,8 @@ def refuse_compared(words: tuple[str, ...] | list[str], said: str) -> None:
         PlanningError: one is.
     """
     for at, word in enumerate(words):
+        if word in SUPERLATIVES and not at:  # where things are can be compared
+            continue
         noun = at + 1 == len(words) and word in _ALSO_NOUNS
         if _COMPARED.fullmatch(word) and not noun and len(words) > 1:
             raise PlanningError(

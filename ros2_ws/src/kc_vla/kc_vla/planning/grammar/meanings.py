@@ -29,6 +29,7 @@ from kc_vla.planning.grammar.limits import refuse_others
 from kc_vla.planning.grammar.phrases import DescribedThing, thing_of, things_of
 from kc_vla.planning.grammar.places import place_of, split_at_prepositions
 from kc_vla.planning.grammar.reading import Clause
+from kc_vla.planning.grammar.relations import with_relations, without_clause
 from kc_vla.planning.grammar.storeys import floor_of_place, floor_of_things
 from kc_vla.planning.interface import PlanningError
 
@@ -99,7 +100,10 @@ def meaning_of(clause: Clause) -> ClauseMeaning:
         words = words[1:]
         if clause.deed is Verb.MOVE:
             clause = clause._replace(deed=Verb.TAKE)
+    words, described = without_clause(words)
+    takes = clause.said.startswith(("take ", "taking "))
     head, tails = split_at_prepositions(words, clause.deed is Verb.MOVE)
+    head, tails = with_relations(clause.deed, head, tails, takes, described)
     if clause.deed is Verb.GO:
         return _go(clause, head, tails)
     if clause.deed is Verb.MOVE:
@@ -200,8 +204,7 @@ def _add(meaning: ClauseMeaning, preposition: str, words: Words) -> ClauseMeanin
     if meaning.place and deed is Verb.MOVE and noun(meaning.place) in VESSELS and preposition in INTO:
         return replace(meaning, then=place_of(words))
     if NEXT_TO in meaning.place and preposition in INTO:
-        near = meaning.place.partition(" ")[2]
-        return replace(meaning, place=place_of(words), left_out=(*meaning.left_out, near))
+        return replace(meaning, place=f"{place_of(words)}{NEXT_TO}{meaning.place.partition(NEXT_TO)[2]}")
     if meaning.place and not (preposition == "to" and deed is Verb.MOVE):
         return replace(meaning, left_out=(*meaning.left_out, said))
     if meaning.place:  # "the pan on the stove to the table"
@@ -252,7 +255,7 @@ def _near(meaning: ClauseMeaning, preposition: str, words: Words, said: str) -> 
         first = place_of(next(_separate(words)))
         counter = "counter" if _BY_SINK & set(words) else "place"
         meaning = replace(meaning, place=f"{counter}{NEXT_TO}{first}")
-        if preposition in ("near", "by", "beside", "next") and first.split() == [*_bare(words)]:
+        if preposition in ("near", "by", "beside", "next") and first == " ".join(_bare(words)):
             return meaning
     elif not meaning.place and meaning.deed is Verb.MOVE and {"coffee", "spout"} & set(words):
         return replace(meaning, place=place_of(words))  # under it is where its cup stands

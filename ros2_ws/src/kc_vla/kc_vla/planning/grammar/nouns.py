@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from kc_vla.memory.floors import is_floor_word
+from kc_vla.memory.references.spatial_phrases import relation_of
 from kc_vla.planning.grammar.first_verb import Words, starts_with_verb
-from kc_vla.planning.grammar.lexicon import FILLER, word_set
+from kc_vla.planning.grammar.lexicon import FILLER, INTO, word_set
 from kc_vla.planning.interface import PlanningError
 
 _MOST_NOUN = 8
@@ -76,6 +77,17 @@ def floor_apart(words: Words) -> tuple[Words, str]:
     """Return a noun phrase without its words for a floor, and these: ("the", "mug"), "upstairs"."""
     floors = [word for word in words if is_floor_word(word)]
     return tuple(word for word in words if not is_floor_word(word)), " ".join(floors)
+
+
+def begins_relation(words: Words) -> bool:
+    """Return whether words begin with how something stands to others: "next to the plate"."""
+    return bool(words) and words[0] not in INTO and relation_of(f"thing {' '.join(words)}") is not None
+
+
+def relation_apart(words: Words) -> tuple[Words, str]:
+    """Return a noun phrase without the word that identifies it by others, and that: ("the", "mug"), "left of lamp"."""
+    found = [word for word in words if " " in word]
+    return tuple(word for word in words if " " not in word), " ".join(found)
 
 
 def with_floor(floor: str, name: str) -> str:

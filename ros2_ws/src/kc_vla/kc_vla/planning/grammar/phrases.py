@@ -28,7 +28,16 @@ from kc_vla.planning.grammar.lexicon import (
     word_set,
 )
 from kc_vla.planning.grammar.limits import refuse_compared
-from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, floor_apart, name_of, singular, trimmed, with_floor
+from kc_vla.planning.grammar.nouns import (
+    RELATIVE,
+    SOMETHING,
+    floor_apart,
+    name_of,
+    relation_apart,
+    singular,
+    trimmed,
+    with_floor,
+)
 from kc_vla.planning.interface import PlanningError
 
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
@@ -71,6 +80,17 @@ class DescribedThing:
         """Return a name for each of them."""
         return (self.name, *(f"{ORDINALS[at]} {self.name}" for at in range(1, self.count)))
 
+    def standing(self, relation: str, indefinite: bool) -> DescribedThing:
+        """Return the thing, named with how it stands to others: "left of lamp".
+
+        Raises:
+            PlanningError: there are to be several of it.
+        """
+        if self.count > 1 or self.every or self.plural:
+            raise PlanningError(f"not understood: several things that are {relation!r}: name one at a time")
+        article = "a " if indefinite else ""
+        return replace(self, name=f"{article}{self.name or 'thing'} {relation}", pronoun=False)
+
     def on_floor(self, floor: str) -> DescribedThing:
         """Return the thing, named with the floor on which it is."""
         plural = with_floor(floor, self.plural) if self.plural else ""
@@ -107,6 +127,10 @@ def thing_of(words: Words) -> DescribedThing:
     words, floor = floor_apart(trimmed(words))
     if floor:
         return (thing_of(words) if set(words) - ARTICLES else DescribedThing("")).on_floor(floor)
+    words, relation = relation_apart(words)
+    if relation:
+        named = tuple("thing" if word == "one" else word for word in words)
+        return thing_of(named).standing(relation, words[:1] in (("a",), ("an",), ("any",), ("some",)))
     if not words:
         raise PlanningError(f"it is not said what: {said[:80]!r} names no thing" if said else "it is not said what")
     if words[0] in SOMETHING:

@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 from kc_vla.planning.grammar.first_verb import Words, starts_with_verb
-from kc_vla.planning.grammar.lexicon import ARTICLES, FILLER, INNER, INTO, MEASURES, NUMBERS, PARTS, PREPOSITIONS
-from kc_vla.planning.grammar.nouns import RELATIVE, SOMETHING, floor_apart, name_of, singular, trimmed, with_floor
+from kc_vla.planning.grammar.lexicon import (
+    ARTICLES,
+    FILLER,
+    INNER,
+    INTO,
+    MEASURES,
+    NUMBERS,
+    PARTS,
+    PREPOSITIONS,
+    SUPERLATIVES,
+)
+from kc_vla.planning.grammar.nouns import (
+    RELATIVE,
+    SOMETHING,
+    begins_relation,
+    floor_apart,
+    name_of,
+    relation_apart,
+    singular,
+    trimmed,
+    with_floor,
+)
 from kc_vla.planning.interface import PlanningError
 
 _LONG = (
@@ -21,6 +41,10 @@ _LONG = (
     (("to", "left", "of"), "left"),
     (("to", "right", "of"), "right"),
     (("in", "between"), "between"),
+    (("nearest", "to"), "nearest"),
+    (("closest", "to"), "nearest"),
+    (("farthest", "from"), "farthest"),
+    (("furthest", "from"), "farthest"),
     (("next", "to"), "next"),
     (("close", "to"), "near"),
     (("out", "of"), "out"),
@@ -50,15 +74,20 @@ def split_at_prepositions(words: Words, goes: bool = False) -> tuple[Words, list
     while at < len(words):
         word = words[at]
         relative = bool(tails[-1][1] if tails else head) and word in ("that", "which", "you")
-        if relative or (not at and word in SOMETHING):
+        nameless = not at and word in SOMETHING and not begins_relation(words[1:])
+        if relative or nameless:
             end = _end_of_description(words, at, goes)
             (tails[-1][1] if tails else head).extend(words[at:end])
             at = end
             continue
         beside = (
-            word in ("left", "right") and words[at + 1 : at + 2] == ("of",) and at and words[at - 1] not in ARTICLES
+            word in ("left", "right")
+            and words[at + 1 : at + 2] == ("of",)
+            and at
+            and (words[at - 1] not in ARTICLES or (at > 1 and words[at - 1] == "one"))
         )
-        if beside or (word in PREPOSITIONS and not _noun_here(words, at)):
+        compared = bool(head) and word in SUPERLATIVES and words[at + 1 : at + 2] in (("to",), ("from",))
+        if beside or compared or (word in PREPOSITIONS and not _noun_here(words, at)):
             preposition, used = (word, 2) if beside else _preposition(words, at)
             if tails and set(tails[-1][1]) <= ARTICLES and preposition in INTO:
                 tails[-1] = (tails[-1][0] if tails[-1][0] != "to" else preposition, [])
@@ -78,7 +107,8 @@ def _end_of_description(words: Words, at: int, goes: bool) -> int:
     """
     for each in range(at + 1, len(words) - 1):
         a_deed = starts_with_verb(words[each + 1 :]) or (words[at] in SOMETHING and words[each + 1] not in ARTICLES)
-        if words[each] in ("onto", "into") or (words[each] == "to" and not a_deed):
+        beside = words[at] in SOMETHING and begins_relation(words[each:])
+        if beside or words[each] in ("onto", "into") or (words[each] == "to" and not a_deed):
             return each
     last = (each for each in range(len(words) - 1, at, -1) if goes and words[each] in INTO)
     return next(last, len(words))  # "put the fruit that you cut on the table": its last place is where it goes
@@ -94,6 +124,9 @@ def place_of(words: Words) -> str:
     words, floor = floor_apart(trimmed(words))
     if floor:
         return with_floor(floor, place_of(words) if set(words) - ARTICLES else "")
+    words, relation = relation_apart(words)
+    if relation:
+        return f"{place_of(words)} {relation}"
     relative = next((at for at, word in enumerate(words) if at and word in RELATIVE), None)
     if relative is not None:
         named = tuple(word for at, word in enumerate(words[:relative]) if at or word not in ARTICLES)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from kc_vla.memory.recall.words import COLOURS, stem
-from kc_vla.memory.references.fits import Fit, fits
+from kc_vla.memory.references.fits import Fit, fits, held_by
 from kc_vla.memory.references.likely_places import vocabulary
 from kc_vla.memory.references.naming import Named, Tier, readings, tier_of
-from kc_vla.memory.references.reference import Reference, read
+from kc_vla.memory.references.reference import Reference, read_related
 from kc_vla.memory.things import ObservedThing, known_of
 from kc_vla.planning.grammar.lexicon import ADJECTIVES, TOLD, Verb, noun
 
@@ -39,12 +39,20 @@ class RememberedThings:
         said = noun(name)
         if any(said in line and all(re.search(TOLD[each], line) for each in states) for line in self._lines):
             return True
-        wanted = [read(f"{ADJECTIVES[each]} {name}") for each in states]
+        wanted = [read_related(f"{ADJECTIVES[each]} {name}") for each in states]
         return any(all(_fit(each, seen) is Fit.YES for each in wanted) for seen in self._known)
+
+    def may_be_on(self, name: str, place: str) -> bool:
+        """Return whether a thing that is called so may be on or in a place, as far as is known."""
+        reference = read_related(name)
+        known = [each for each in self._known if _fit(reference, each) is not Fit.NO]
+        return not known or any(
+            not each.movable or not each.container or held_by(place, each.container) for each in known
+        )
 
     def count(self, name: str) -> int:
         """Return how many things are known that are called so."""
-        reference = read(name)
+        reference = read_related(name)
         return sum(_fit(reference, seen) is Fit.YES for seen in self._known)
 
 

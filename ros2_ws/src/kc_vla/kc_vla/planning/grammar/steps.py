@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kc_vla.memory.floors import is_floor_word
-from kc_vla.memory.references.names import ORDINALS
+from kc_vla.memory.references.names import BESIDE, NEXT_TO, ORDINALS
+from kc_vla.memory.references.spatial_phrases import relation_of
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.grammar.hand_calls import HandCalls, refuse_fixed
 from kc_vla.planning.grammar.lexicon import (
@@ -231,7 +232,16 @@ class Steps:
         self.notes.append(f"'every {thing.name}' was taken for those that are known: {count}")
         return replace(thing, count=count, plural="")
 
+    def _with_relation(self, meaning: ClauseMeaning) -> ClauseMeaning:
+        """Return "the mug next to the plate" onto a shelf where no known plate is on one: it says which mug."""
+        what, _, landmark = meaning.place.partition(NEXT_TO)
+        ours = not landmark or what in BESIDE or len(meaning.things) != 1 or meaning.things[0].pronoun
+        if ours or relation_of(meaning.things[0].name) is not None or self._remembered.may_be_on(landmark, what):
+            return meaning
+        return replace(meaning, things=(meaning.things[0].standing(f"next to {landmark}", False),), place=what)
+
     def _move(self, meaning: ClauseMeaning) -> None:
+        meaning = self._with_relation(meaning)
         place = meaning.place or (BIN if meaning.deed is Verb.BIN else "")
         if place == "it":
             place = self.hand.device or self._vessel or next(iter(self._before), "")

@@ -1,0 +1,79 @@
+"""What finds objects in a graph: the arguments `detector:=` and `detector_options:=`, and the node `perception`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from launch import LaunchContext, Substitution
+from launch_ros.actions import Node
+
+from kc_vla.core import topics
+from kc_vla.core.choice import offered
+from kc_vla.core.options import options_in
+from kc_vla.core.rig import load_rig
+from kc_vla.launching.arguments import Argument, chosen
+from kc_vla.launching.cameras import hand_eye_files
+from kc_vla.launching.graph import AGAIN, node, text, texts
+from kc_vla.launching.kinds import Checked, OneOf
+from kc_vla.launching.policies import check_options
+from kc_vla.perception.detectors import DETECTORS, NO_DETECTOR, TRUTH, DetectorError
+
+_NOTHING = "nothing is detected"
+
+
+def detector_arguments(graph: str, default: str) -> tuple[Argument, Argument]:
+    """Return the arguments of a graph in `kc_vla.core.choice.GRAPHS` whose objects are detected."""
+    meanings = {NO_DETECTOR: _NOTHING, **offered(DETECTORS, graph)}
+    told = "; ".join(f"{name}: {meaning}" for name, meaning in meanings.items())
+    return (
+        Argument(
+            "detector",
+            OneOf(tuple(meanings)),
+            default_value=default,
+            description=f"what finds the objects that the memories take in; {told}",
+        ),
+        Argument(
+            "detector_options",
+            Checked(check_options, empty=True),
+            default_value="",
+            description="options of the detector, e.g. '{boxes: [/yolo/detections]}'",
+        ),
+    )
+
+
+def check_detector(context: LaunchContext) -> None:
+    """Check that the detector can have its options.
+
+    Raises:
+        DetectorError: it cannot, or its package cannot be loaded.
+    """
+    name, options = chosen(context, "detector"), chosen(context, "detector_options")
+    if name != NO_DETECTOR:
+        DETECTORS.options_of(name, options_in(options, "detector_options:="))
+    elif options:
+        raise DetectorError("detector_options:= is given, and no detector: name one with detector:=")
+
+
+def perception(context: LaunchContext) -> list[Node]:
+    """Return the node `perception`, by the arguments of the detector, `robot` and, in a graph that has it, `cameras`.
+
+    There is none where nothing is detected, nor where the simulator itself publishes its truth as detections.
+    """
+    if chosen(context, "detector") in (NO_DETECTOR, TRUTH):
+        return []
+    given = texts(detector="detector", options="detector_options", robot="robot")
+    file = context.launch_configurations.get("cameras", "")
+    places = hand_eye_files(Path(file).expanduser(), load_rig(chosen(context, "robot"))) if file else ""
+    return [node("perception", {"hand_eye": text(places), **given}, **AGAIN)]
+
+
+class TruthTopic(Substitution):
+    """The topic of what a simulator knows: that of the detections where the argument `detector` says so."""
+
+    def describe(self) -> str:
+        """Return what it stands for, for people."""
+        return "the topic of the simulator's truth"
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return the name."""
+        return topics.DETECTIONS if chosen(context, "detector") == TRUTH else topics.DETECTIONS_TRUTH

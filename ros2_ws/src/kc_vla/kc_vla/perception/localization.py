@@ -1,0 +1,233 @@
+"""Where the objects of an image are in 3-D: from depth, or estimated without."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.memory.long_term.errors import told
+from kc_vla.memory.long_term.nodes import MOST_NAME
+from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
+from kc_vla.perception.depth_surface import surface_depth, valid_depth
+from kc_vla.perception.image_detection import ImageDetection
+from kc_vla.perception.located_object import POSITION, LocatedObject
+from kc_vla.perception.view_ray import ViewRay, half_chord, view_ray
+from kc_vla.perception.visible_extent import visible_size
+from kc_vla.perception.without_depth import Estimate, by_size, on_support
+
+Vector = tuple[float, float, float]
+_FOUND_3D_M, _ESTIMATED_SHARE = 0.01, 0.05
+"""Standard deviation of a place that a detector gives itself: in 3-D, m, and as a share of an estimated depth."""
+_SUNK_M = 0.01
+_HIGHEST_SIGMA_M = 0.5
+
+
+@dataclass(frozen=True)
+class LocalizerSettings:
+    """What is known of the place that a robot looks at.
+
+    Attributes:
+        support_m: height of the surface that things stand on, m, in the frame that objects are located in; None: not
+            known, and without depth no place follows from it.
+        lowest_m: what has its middle lower is left out: below a table there is nothing, below a work surface with
+            drawers there is; None: no limit.
+        lower: corner of the workspace: what lies outside of it is left out; None: no limit.
+        upper: the opposite corner, m.
+        nearest_m: what is nearer to the camera is left out.
+        farthest_m: what is deeper in the image is left out.
+        sizes: known size by type, m.
+        estimated: share of the confidence that is left where a place is estimated without depth.
+        most_detections: of one image; the surest are taken.
+    """
+
+    support_m: float | None = 0.0
+    lowest_m: float | None = -0.05
+    lower: Vector | None = None
+    upper: Vector | None = None
+    nearest_m: float = 0.05
+    farthest_m: float = 4.0
+    sizes: Mapping[str, Vector] = field(default_factory=dict)
+    estimated: float = 0.7
+    most_detections: int = 200
+
+    def __post_init__(self) -> None:
+        limits = [*(self.lower or ()), *(self.upper or ()), *(size for each in self.sizes.values() for size in each)]
+        if not all(map(math.isfinite, limits)) or not 0.0 < self.nearest_m < self.farthest_m:
+            raise CameraFrameError("a workspace, a size or a distance that is none: give finite m, nearest < farthest")
+        if not 0.0 < self.estimated <= 1.0 or self.most_detections < 1:
+            raise CameraFrameError("estimated lies between 0 and 1, and most_detections is 1 or more")
+
+
+@dataclass(frozen=True)
+class Located:
+    """What of an image has a place.
+
+    Attributes:
+        objects: in the frame of the camera's pose.
+        refused: what is left out and why, a line each.
+        frame: of the image, its depth with NaN where it is not known, and None where it cannot be believed.
+    """
+
+    objects: list[LocatedObject]
+    refused: list[str]
+    frame: CameraFrame
+
+
+class Localizer:
+    """Finds the places of detections."""
+
+    def __init__(self, settings: LocalizerSettings | None = None) -> None:
+        """Take what is known of the place."""
+        self.settings = settings or LocalizerSettings()
+        self._sizes = {plain_type(name): size for name, size in self.settings.sizes.items()}
+
+    def locate(self, frame: CameraFrame, found: Sequence[ImageDetection]) -> Located:
+        """Return the detections of an image with their places, and why others are left out.
+
+        Raises:
+            CameraFrameError: The lens of the camera is of a model that is not known.
+        """
+        depth, problem = valid_depth(frame, self.settings.support_m)
+        refused = [problem] if problem else []
+        frame = replace(frame, depth_m=depth)
+        sound = []
+        for number, each in enumerate(self._surest(found, refused), 1):
+            try:
+                _check(each)
+                sound.append((number, each))
+            except _LeftOutError as error:
+                refused.append(f"detection {number} is left out: {error}")
+        objects = []
+        for number, each in sound:
+            others = [other.box for _, other in sound if other is not each]
+            try:
+                objects.append(self._placed(frame, each, others))
+            except _LeftOutError as error:
+                refused.append(f"detection {number}, a {told(each.object_type)}, is left out: {error}")
+        return Located(objects, refused, frame)
+
+    def _surest(self, found: Sequence[ImageDetection], refused: list[str]) -> Sequence[ImageDetection]:
+        most = self.settings.most_detections
+        if len(found) <= most:
+            return found
+        refused.append(f"{len(found)} detections in one image: the surest {most} are taken; check the detector")
+        return sorted(found, key=lambda each: -each.confidence if math.isfinite(each.confidence) else 0.0)[:most]
+
+    def _placed(self, frame: CameraFrame, each: ImageDetection, others: Sequence[PixelBox]) -> LocatedObject:
+        place = self._in_3d(frame, each) or self._along_ray(frame, each, others)
+        self._check_place(frame, place.position)
+        attributes = dict(each.attributes) | ({POSITION: place.way} if place.way else {})
+        return LocatedObject(
+            each.object_type,
+            place.position,
+            place.size,
+            each.confidence * (self.settings.estimated if place.way else 1.0),
+            min(place.sigma_m, _HIGHEST_SIGMA_M),
+            each.box,
+            each.state,
+            attributes,
+            each.object_id,
+        )
+
+    def _in_3d(self, frame: CameraFrame, each: ImageDetection) -> Estimate | None:
+        if each.position is None:
+            return None
+        x, y, z = (float(value) for value in frame.pose[:3, :3] @ np.asarray(each.position) + frame.pose[:3, 3])
+        return Estimate((x, y, z), each.size or self._known_size(each) or (0.0, 0.0, 0.0), _FOUND_3D_M, "")
+
+    def _along_ray(self, frame: CameraFrame, each: ImageDetection, others: Sequence[PixelBox]) -> Estimate:
+        box = each.box
+        center = each.center or ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
+        ray = view_ray(frame, box, center)
+        if ray is None:
+            raise _LeftOutError("the lens shows nothing at its pixel")
+        if frame.depth_m is not None:
+            surface_m = surface_depth(frame.depth_m, box, center, others)
+            if surface_m is not None:
+                return self._behind_surface(frame, each, ray, frame.depth_m, surface_m)
+        return self._estimated(each, ray)
+
+    def _behind_surface(
+        self, frame: CameraFrame, each: ImageDetection, ray: ViewRay, depth: NDArray[np.float32], surface_m: float
+    ) -> Estimate:
+        known = each.size or self._known_size(each)
+        size = known or visible_size(frame, depth, each.box, ray, surface_m, self.settings.support_m)
+        behind_m = each.behind_m or half_chord(size, ray.direction) / ray.length
+        noise_m = 0.003 + 0.002 * surface_m**2
+        unsure_m = 0.0 if each.behind_m else (0.15 if known else 0.3) * behind_m
+        depth_m = surface_m + behind_m if each.behind_m else self._standing(ray, size, surface_m, surface_m + behind_m)
+        hidden_m = ray.hidden_m(known, surface_m) / 4 if known else 0.0
+        return Estimate(ray.at(depth_m), size, math.hypot(noise_m, unsure_m, hidden_m), "")
+
+    def _standing(self, ray: ViewRay, size: Vector, surface_m: float, middle_m: float) -> float:
+        """Return the depth of the middle of what would reach through the surface that things stand on.
+
+        A camera that looks into a bowl measures the bottom, and not the side towards it.
+        """
+        support_m = self.settings.support_m
+        if support_m is None or ray.at(surface_m)[2] < support_m - _SUNK_M:
+            return middle_m
+        if ray.at(middle_m)[2] - size[2] / 2 >= support_m - _SUNK_M:
+            return middle_m
+        standing_m = ray.depth_at_height(support_m + size[2] / 2)
+        return middle_m if standing_m is None else min(standing_m, middle_m)
+
+    def _estimated(self, each: ImageDetection, ray: ViewRay) -> Estimate:
+        size = each.size or self._known_size(each)
+        if each.depth_m is not None:
+            share = _ESTIMATED_SHARE * each.depth_m
+            return Estimate(
+                ray.at(each.depth_m), size or ray.extent_at(each.depth_m), max(share, 0.02), "by the detector's depth"
+            )
+        ways = (on_support(ray, size, self.settings.support_m), by_size(ray, size))
+        best = min((way for way in ways if way is not None), key=lambda way: way.sigma_m, default=None)
+        if best is None:
+            raise _LeftOutError("it has no depth, no known size, and is not above the support surface: name its size")
+        return best
+
+    def _known_size(self, each: ImageDetection) -> Vector | None:
+        return self._sizes.get(plain_type(each.object_type))
+
+    def _check_place(self, frame: CameraFrame, position: Vector) -> None:
+        """Raise `_LeftOutError` for a place that cannot be."""
+        settings, point = self.settings, np.asarray(position)
+        if not np.isfinite(point).all():
+            raise _LeftOutError("its place is not finite")
+        away_m = float(np.linalg.norm(point - frame.pose[:3, 3]))
+        deep_m = float((point - frame.pose[:3, 3]) @ frame.pose[:3, 2])
+        where = f"({position[0]:.2f}, {position[1]:.2f}, {position[2]:.2f}) m"
+        if deep_m <= 0.0 or away_m < settings.nearest_m:
+            raise _LeftOutError(f"it would be {away_m:.2f} m from the camera, nearer than {settings.nearest_m} m")
+        if deep_m > settings.farthest_m:
+            raise _LeftOutError(f"it would be {deep_m:.2f} m deep, farther than {settings.farthest_m} m")
+        if settings.lowest_m is not None and position[2] < settings.lowest_m:
+            raise _LeftOutError(f"it would be at {where}, below the lowest place at {settings.lowest_m} m")
+        lower, upper = settings.lower, settings.upper
+        if (lower is not None and (point < lower).any()) or (upper is not None and (point > upper).any()):
+            raise _LeftOutError(f"it would be at {where}, outside of the workspace")
+
+
+class _LeftOutError(ValueError):
+    """A detection has no place; the text says why."""
+
+
+def _check(each: ImageDetection) -> None:
+    """Raise `_LeftOutError` for a detection that is none."""
+    numbers = [*each.box, each.confidence, each.behind_m, *(each.center or ()), *(each.size or ())]
+    numbers += [*(each.position or ()), *(() if each.depth_m is None else (each.depth_m,))]
+    if not all(map(math.isfinite, numbers)):
+        raise _LeftOutError("a number of it is not finite")
+    if each.box.right <= each.box.left or each.box.bottom <= each.box.top:
+        raise _LeftOutError("its box has no area")
+    if not 0.0 <= each.confidence <= 1.0:
+        raise _LeftOutError(f"its confidence is {each.confidence:.4g}: it has to lie in 0..1")
+    if each.size is not None and min(each.size) < 0.0:
+        raise _LeftOutError("its size is negative")
+    if not each.object_type.strip() or len(each.object_type) > MOST_NAME or not each.object_type.isprintable():
+        raise _LeftOutError(f"its type has to be text of 1 to {MOST_NAME} letters")

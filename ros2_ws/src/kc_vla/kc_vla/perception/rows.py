@@ -1,0 +1,69 @@
+"""The detectors that come with the stack. A row imports what it makes when it makes it: nothing else waits for that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kc_vla.core.options import option
+from kc_vla.core.topics import DETECTIONS_TRUTH
+from kc_vla.perception.detectors import DetectorKind, ListeningDetector, ObjectDetector
+from kc_vla.perception.learned_options import LearnedDetectorOptions
+from kc_vla.perception.vision_msgs_options import VisionMsgsOptions
+from kc_vla.perception.vlm_options import VlmOptions
+
+
+@dataclass(frozen=True)
+class TruthOptions:
+    """The options of the detector that passes on what a simulator knows."""
+
+    topic: str = option("topic of the simulator's detections", DETECTIONS_TRUTH)
+
+
+def _learned(options: LearnedDetectorOptions) -> ObjectDetector:
+    from kc_vla.perception.learned import learned_detector
+
+    return learned_detector(options)
+
+
+def _vision_msgs(options: VisionMsgsOptions) -> ListeningDetector:
+    from kc_vla.perception.vision_msgs_detector import VisionMsgsDetector
+
+    return VisionMsgsDetector(options)
+
+
+def _vlm(options: VlmOptions) -> ObjectDetector:
+    from kc_vla.perception.vlm_detector import VlmDetector
+
+    return VlmDetector(options)
+
+
+def _truth(options: TruthOptions) -> ListeningDetector:
+    from kc_vla.perception.truth import SimulatorTruth
+
+    return SimulatorTruth(options.topic)
+
+
+LEARNED = DetectorKind(
+    "a small network that `kc-vla train detector` trains on rendered images",
+    LearnedDetectorOptions,
+    _learned,
+    graphs=("maniskill", "piper"),
+)
+VISION_MSGS = DetectorKind(
+    "an external node that publishes vision_msgs, such as YOLO",
+    VisionMsgsOptions,
+    _vision_msgs,
+    graphs=("maniskill", "piper"),
+    listens=("vision_msgs/msg/Detection2DArray", "vision_msgs/msg/Detection3DArray", "vision_msgs/msg/LabelInfo"),
+)
+VLM = DetectorKind(
+    "a vision-language model at an OpenAI-compatible server", VlmOptions, _vlm, graphs=("maniskill", "piper")
+)
+TRUTH = DetectorKind(
+    "what the simulator knows, for comparison",
+    TruthOptions,
+    _truth,
+    graphs=("maniskill",),
+    listens=("kc_vla_msgs/msg/ObjectDetections",),
+    passes_on=True,
+)

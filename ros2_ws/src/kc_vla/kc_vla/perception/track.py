@@ -1,0 +1,144 @@
+"""One object over many looks: where it is, what it is, in which state, and how long it was missed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.memory.long_term.relations import PLACE
+from kc_vla.perception.located_object import POSITION, LocatedObject
+from kc_vla.perception.place_filter import PlaceFilter
+from kc_vla.perception.votes import Votes
+
+Numbers = NDArray[np.float64]
+_TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
+"""Shares of the votes that are left after another look: a type does not change, a state does in two or three looks."""
+_MOST_ATTRIBUTES = 12
+_NOWHERE = PixelBox(0.0, 0.0, 0.0, 0.0)
+
+
+class ObjectTrack:
+    """One object.
+
+    Attributes:
+        object_id: empty until it is believed.
+        place: where it is, and how large.
+        types: votes on its type ...
+        states: ... and on its state.
+        seen_ns: when it was seen last.
+        source_id: by which a trusted detector knows it; empty if it does not.
+        looks: of the last looks at its place, which found it; while it is not believed.
+        empty: looks in a row that showed its place empty.
+        unseen: looks in a row at its place that did not find it.
+        holder: id of what it was last seen in; empty for nothing.
+        offset: of its middle from that of its holder (3,), m.
+        shut: its holder was closed over it.
+        announced: how often it was reported to be shut in.
+    """
+
+    def __init__(self, seen: LocatedObject, stamp_ns: int) -> None:
+        """Begin with what was seen once."""
+        self.object_id, self.source_id = "", seen.object_id
+        self.place = PlaceFilter(seen)
+        self.types, self.states = Votes(_TYPE_KEPT), Votes(_STATE_KEPT)
+        self.seen_ns, self.looks = stamp_ns, [True]
+        self.empty = self.unseen = self.announced = 0
+        self.holder, self.offset, self.shut = "", np.zeros(3), False
+        self._attributes: dict[str, Votes] = {}
+        self._published: set[str] = set()
+        self._last = seen
+        self._vote(seen)
+
+    @property
+    def position(self) -> Numbers:
+        """Return the position of its middle (3,), m."""
+        return self.place.position
+
+    @property
+    def size(self) -> Numbers:
+        """Return its size (3,), m; zeros where it is not known."""
+        return self.place.size
+
+    @property
+    def color(self) -> str:
+        """Return the color that most looks report; empty for none."""
+        return self.attribute("color") or self.attribute("colour")
+
+    def is_sure(self, least: float) -> bool:
+        """Return whether its last look was so sure, and its place measured."""
+        return self._last.confidence >= least and not self.place.way
+
+    def attribute(self, name: str) -> str:
+        """Return what most looks report of an attribute; empty for nothing."""
+        votes = self._attributes.get(name)
+        return "" if votes is None else votes.best
+
+    def see(self, seen: LocatedObject, stamp_ns: int) -> None:
+        """Take in another look that found it."""
+        self.place.see(seen)
+        self._found(stamp_ns)
+        self._vote(seen)
+
+    def move(self, seen: LocatedObject, stamp_ns: int) -> None:
+        """Take in a look that found it elsewhere."""
+        self.place = PlaceFilter(seen)
+        self._found(stamp_ns)
+        self._vote(seen)
+
+    def take_over(self, young: ObjectTrack) -> None:
+        """Go on where a younger track is that turned out to be the same object."""
+        self.place, self.states, self._last = young.place, young.states, young._last
+        self._found(young.seen_ns)
+
+    def carry(self, holder_position: Numbers) -> None:
+        """Move along with what it is in."""
+        self.place.position = holder_position + self.offset
+
+    def support_type(self, seen: LocatedObject) -> None:
+        """Count what a second detection of the same thing in one look says of its type."""
+        self.types.support(seen.object_type, seen.confidence)
+
+    def reported(self, in_image: bool = True) -> LocatedObject:
+        """Return it as it is reported after a look.
+
+        Args:
+            in_image: it was seen in that look; otherwise its box is empty.
+        """
+        x, y, z = (float(value) for value in self.position)
+        width, depth, height = (float(value) for value in self.size)
+        return LocatedObject(
+            self.types.best,
+            (x, y, z),
+            (width, depth, height),
+            self._last.confidence,
+            self.place.sigma_m,
+            self._last.box if in_image else _NOWHERE,
+            self.states.best,
+            self._current_attributes(),
+            self.object_id,
+        )
+
+    def _current_attributes(self) -> dict[str, str]:
+        """Return the attributes to report; one that was reported and holds no more is empty."""
+        current = {name: votes.best for name, votes in self._attributes.items() if votes.best}
+        if self.place.way:
+            current[POSITION] = self.place.way
+        if self.holder:
+            current[PLACE] = f"in {self.holder}"
+        ended = self._published - current.keys()
+        self._published |= {POSITION, PLACE} & current.keys()
+        return current | dict.fromkeys(ended, "")
+
+    def _found(self, stamp_ns: int) -> None:
+        self.seen_ns = max(self.seen_ns, stamp_ns)
+        self.empty = self.unseen = self.announced = 0
+        self.holder, self.shut = "", False
+
+    def _vote(self, seen: LocatedObject) -> None:
+        self._last = seen
+        self.types.add(seen.object_type, seen.confidence)
+        self.states.add(seen.state, seen.confidence)
+        for name, value in seen.attributes.items():
+            if name != POSITION and (name in self._attributes or len(self._attributes) < _MOST_ATTRIBUTES):
+                self._attributes.setdefault(name, Votes(_ATTRIBUTE_KEPT)).add(value, seen.confidence)

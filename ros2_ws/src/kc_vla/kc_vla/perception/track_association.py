@@ -1,0 +1,150 @@
+"""Which detection is which track: by place, type, size and color, so that the sum of the costs is least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.perception.located_object import LocatedObject
+from kc_vla.perception.track import ObjectTrack
+
+Numbers = NDArray[np.float64]
+_GATE_M, _GATE_SIGMAS, _GATE_SHARE, _FARTHEST_M = 0.04, 3.0, 0.4, 0.3
+"""A detection within the largest of the first three (m, standard deviations, share of the diagonal) can be a track."""
+_OPENS_SHARE = 0.7
+"""Share of its diagonal that the middle of a drawer moves when it is opened while nobody looks."""
+_OTHER_TYPE, _OTHER_COLOR, _OTHER_SIZE = 0.5, 0.5, 0.4
+_NEW = 1.3
+"""What it costs that a detection is something new; less than a poor match."""
+_ALIKE_SIZE = 1.6
+"""Diagonals of two looks at one object that was moved differ by less than this factor."""
+_ONE = 0.4
+"""Two boxes with this share of their common volume in common are one thing."""
+_POINT_M = 0.02
+"""Likewise, of things whose size nobody knows."""
+
+
+def near(
+    tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], opens: Callable[[str], bool] = lambda kind: False
+) -> dict[int, int]:
+    """Return by the number of each detection that is a track near its place the number of that track.
+
+    Args:
+        tracks: of objects.
+        seen: the detections.
+        opens: whether something of a type opens, which moves its middle far.
+    """
+    if not tracks or not seen:
+        return {}
+    away = np.minimum(
+        _distances([each.position for each in tracks], seen), _distances([each.place.suspect for each in tracks], seen)
+    )
+    diagonals = np.linalg.norm([each.size for each in tracks], axis=1)
+    variance = np.array([each.place.sigma_m**2 for each in tracks])[None] + _column([each.sigma_m**2 for each in seen])
+    gate = np.maximum(_GATE_SIGMAS * np.sqrt(variance), np.maximum(_GATE_M, _GATE_SHARE * diagonals[None]))
+    opening = np.array([opens(each.types.best) for each in tracks])
+    gate = np.minimum(gate, np.maximum(_FARTHEST_M, diagonals[None] / 2))
+    gate = np.where(opening[None], np.maximum(gate, _OPENS_SHARE * diagonals[None]), gate)
+    cost = (away / gate) ** 2 + _unlike(tracks, seen, diagonals)
+    cost[away > gate] = _NEW
+    return _cheapest(cost)
+
+
+def moved(
+    tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], beside: Sequence[bool] | None = None
+) -> dict[int, int]:
+    """Return likewise which detections are tracks of the same type and looks elsewhere; the nearest of several.
+
+    Args:
+        tracks: that were not found at their places.
+        seen: the detections.
+        beside: of which tracks nobody knows that they left: they can be no farther away than they are large, where what
+            is new stands before their place. None: all have left.
+    """
+    if not tracks or not seen:
+        return {}
+    away = _distances([each.position for each in tracks], seen)
+    diagonals = np.linalg.norm([each.size for each in tracks], axis=1)
+    others = np.linalg.norm([each.size for each in seen], axis=1)
+    small = np.minimum(diagonals[None], others[:, None])
+    large = np.maximum(diagonals[None], others[:, None])
+    strange = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
+    if beside is not None:
+        strange |= np.array(beside)[None] & (away > diagonals[None])
+    strange |= _colors_differ(tracks, seen) | ((small > 0.0) & (large > _ALIKE_SIZE * small))
+    cost = np.where(strange, _NEW, away / (1.0 + away))
+    return _cheapest(cost)
+
+
+def by_source(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> dict[int, int]:
+    """Return likewise which detections have the id of a track that a trusted detector knows again."""
+    known = {each.source_id: number for number, each in enumerate(tracks) if each.source_id}
+    return {number: known[each.object_id] for number, each in enumerate(seen) if each.object_id in known}
+
+
+class SeenBoxes:
+    """Boxes of what one look has found, to know a second detection of the same thing."""
+
+    def __init__(self, tracks: Sequence[ObjectTrack], room: int) -> None:
+        """Take tracks, and room for some more boxes."""
+        self._tracks = list(tracks)
+        self._boxes = np.zeros((len(tracks) + room, 2, 3))
+        for at, each in enumerate(tracks):
+            self._boxes[at] = each.position, each.size
+
+    def add(self, track: ObjectTrack) -> None:
+        """Take another one."""
+        self._boxes[len(self._tracks)] = track.position, track.size
+        self._tracks.append(track)
+
+    def same(self, seen: LocatedObject) -> ObjectTrack | None:
+        """Return the track that is the same thing as a detection; None where it is another one."""
+        places, sizes = self._boxes[: len(self._tracks), 0], self._boxes[: len(self._tracks), 1]
+        own = np.array(seen.size, float)
+        apart = np.abs(np.array(seen.position) - places)
+        common = np.clip((own + sizes) / 2 - apart, 0.0, np.minimum(own, sizes)).prod(axis=1)
+        one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
+        unknown = ~sizes.any(axis=1) | (not own.any())
+        found = np.flatnonzero(np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one))
+        return self._tracks[found[0]] if len(found) else None
+
+
+def _cheapest(cost: Numbers) -> dict[int, int]:
+    rows, columns = linear_sum_assignment(np.minimum(cost, _NEW))
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    return {row: column for row, column in pairs if cost[row, column] < _NEW}
+
+
+def _distances(places: Sequence[Numbers], seen: Sequence[LocatedObject]) -> Numbers:
+    there = np.array([each.position for each in seen])[:, None]
+    return np.asarray(np.linalg.norm(there - np.array(places)[None], axis=2))
+
+
+def _unlike(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], diagonals: Numbers) -> Numbers:
+    types = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
+    others = np.linalg.norm([each.size for each in seen], axis=1)
+    known = (diagonals[None] > 0.0) & (others[:, None] > 0.0)
+    ratio = np.where(known, others[:, None] / np.where(known, diagonals[None], 1.0), 1.0)
+    return np.asarray(
+        _OTHER_TYPE * types + _OTHER_COLOR * _colors_differ(tracks, seen) + _OTHER_SIZE * np.abs(np.log(ratio))
+    )
+
+
+def _colors_differ(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:
+    mine = [each.color for each in tracks]
+    given = [each.attributes.get("color", "") or each.attributes.get("colour", "") for each in seen]
+    said = _column([bool(each) for each in given]) & np.array([bool(each) for each in mine])[None]
+    return np.asarray(_differ(mine, given) & said)
+
+
+def _differ(tracks: Sequence[str], seen: Sequence[str]) -> NDArray[np.bool_]:
+    codes = {name: code for code, name in enumerate({*tracks, *seen})}
+    return np.asarray(_column([codes[each] for each in seen]) != np.array([codes[each] for each in tracks])[None])
+
+
+def _column(values: Sequence[float]) -> NDArray[np.generic]:
+    return np.array(values)[:, None]

@@ -1,0 +1,194 @@
+"""Which object is which over many views, and which is not there any more.
+
+Each detection is at most one object. A new object is believed after some looks that agree, and one that was missed is
+gone after some looks that show its place empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kc_vla.perception.absence import Absence, absences, empty_places, sight_lines
+from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.located_object import LocatedObject
+from kc_vla.perception.track import ObjectTrack
+from kc_vla.perception.track_association import SeenBoxes, by_source, moved, near
+from kc_vla.perception.tracks import TrackerSettings, Tracks
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """What is known after a look.
+
+    Attributes:
+        objects: that are reported now, with their ids: those that were seen, and those that were just shut in something
+            (their `box` is empty and their attribute "place" says where they are).
+        gone: ids of the objects that are not there any more, each once.
+        undecided: ids of the objects that nothing hides and that were not seen, without proof that they are gone.
+        refused: what was left out, a line for each reason.
+    """
+
+    objects: list[LocatedObject]
+    gone: list[str] = field(default_factory=list)
+    undecided: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+class Tracker:
+    """Objects over the views of all cameras, for one thread."""
+
+    def __init__(self, settings: TrackerSettings | None = None) -> None:
+        """Begin with no object."""
+        self._tracks = Tracks(settings or TrackerSettings())
+
+    def update(self, frame: CameraFrame, located: Sequence[LocatedObject]) -> Tracked:
+        """Take in what one image shows; its depth has NaN or 0 where it is not known."""
+        self._tracks.pass_time(frame.stamp_ns)
+        self._tracks.containment.carry(self._tracks.known)
+        return _Look(frame, located, self._tracks).outcome()
+
+
+class _Look:
+    """The work of one call of `Tracker.update`."""
+
+    def __init__(self, frame: CameraFrame, seen: Sequence[LocatedObject], tracks: Tracks) -> None:
+        self._stamp_ns, self._seen, self._tracks, self._settings = frame.stamp_ns, seen, tracks, tracks.settings
+        self._lines = sight_lines(frame, tracks.settings.farthest_m)
+        self._of: dict[int, ObjectTrack] = {}
+        """Which track each detection is, by its number."""
+        self._found: set[int] = set()
+        """The Python ids of those tracks."""
+        self._refused: list[str] = []
+        self._undecided: list[str] = []
+
+    def outcome(self) -> Tracked:
+        tracks = self._tracks
+        self._match()
+        missed = [each for each in tracks.known if id(each) not in self._found]
+        why = self._absences(missed)
+        self._match_moved([each for each, absence in zip(missed, why, strict=True) if absence is Absence.EMPTY])
+        found = {each.object_id: each for each in tracks.known if id(each) in self._found}
+        for each, absence in zip(missed, why, strict=True):
+            if id(each) not in self._found:
+                self._miss(each, absence, found)
+        self._doubt()
+        self._begin()
+        self._believe()
+        found = {each.object_id: each for each in self._of.values() if each.object_id}
+        shut = tracks.containment.update(tracks.known, found)
+        gone = tracks.let_go()
+        reported = [each.reported() for each in found.values()] + [each.reported(in_image=False) for each in shut]
+        undecided = [name for name in self._undecided if name not in gone and name not in found]
+        return Tracked(reported, gone, undecided, self._refused)
+
+    def _absences(self, missed: Sequence[ObjectTrack]) -> list[Absence]:
+        """Return for each track that was not found what that says: depth passes through what is open."""
+        why = absences(self._lines, missed, self._tracks.known, self._seen)
+        is_holder = self._tracks.containment.is_holder
+        return [
+            Absence.UNSEEN if absence is Absence.EMPTY and is_holder(each.types.best) else absence
+            for each, absence in zip(missed, why, strict=True)
+        ]
+
+    def _take(self, number: int, track: ObjectTrack) -> None:
+        self._of[number] = track
+        self._found.add(id(track))
+
+    def _left(self) -> list[int]:
+        return [number for number in range(len(self._seen)) if number not in self._of]
+
+    def _match(self) -> None:
+        """Find which detections are tracks near their places."""
+        tracks = [*self._tracks.known, *self._tracks.doubted]
+        if self._settings.trust_ids:
+            for number, at in by_source(tracks, self._seen).items():
+                tracks[at].see(self._seen[number], self._stamp_ns)
+                self._take(number, tracks[at])
+        left = [number for number in self._left() if not self._is_named(self._seen[number].object_id)]
+        others = [each for each in tracks if id(each) not in self._found and not self._is_named(each.source_id)]
+        for row, at in near(
+            others, [self._seen[number] for number in left], self._tracks.containment.is_holder
+        ).items():
+            others[at].see(self._seen[left[row]], self._stamp_ns)
+            self._take(left[row], others[at])
+
+    def _is_named(self, name: str) -> bool:
+        """Return whether only detections and tracks with that name belong together."""
+        return self._settings.trust_ids and bool(name)
+
+    def _match_moved(self, empty: Sequence[ObjectTrack]) -> None:
+        """Find which detections are tracks elsewhere whose place is seen empty."""
+        tracks = [each for each in empty if not self._is_named(each.source_id)]
+        left = [number for number in self._left() if not self._is_named(self._seen[number].object_id)]
+        for row, at in moved(tracks, [self._seen[number] for number in left]).items():
+            tracks[at].move(self._seen[left[row]], self._stamp_ns)
+            self._take(left[row], tracks[at])
+
+    def _miss(self, track: ObjectTrack, absence: Absence, found: Mapping[str, ObjectTrack]) -> None:
+        """Count a look that did not find an object."""
+        if track.shut or absence is Absence.OUT_OF_VIEW:
+            return
+        if absence is Absence.HIDDEN:
+            track.empty = track.unseen = 0
+            return
+        if absence is Absence.UNSEEN or track.holder:
+            self._undecided.append(track.object_id)
+        if track.holder and track.holder not in found:  # it may just be moving with what it is in
+            return
+        track.empty = track.empty + 1 if absence is Absence.EMPTY else 0
+        track.unseen += 1
+
+    def _doubt(self) -> None:
+        """Count the looks at the places of what is not believed yet, and forget what cannot be believed any more."""
+        settings, tracks = self._settings, self._tracks
+        missed = [each for each in tracks.doubted if id(each) not in self._found]
+        why = self._absences(missed)
+        seen_at = {id(each) for each, reason in zip(missed, why, strict=True) if reason is not Absence.OUT_OF_VIEW}
+        kept = []
+        for each in tracks.doubted:
+            if id(each) in self._found or id(each) in seen_at:
+                each.looks = [*each.looks, id(each) in self._found][-settings.of_looks :]
+            if each.looks.count(False) <= settings.of_looks - settings.births:
+                kept.append(each)
+        tracks.doubted = kept
+
+    def _begin(self) -> None:
+        """Begin tracks with what is new.
+
+        It is not new where this look has seen the same thing already, and nothing where depth shows that it is not.
+        """
+        left = sorted(self._left(), key=lambda number: -self._seen[number].confidence)
+        empty = empty_places(self._lines, [self._seen[number] for number in left])
+        boxes = SeenBoxes(list(self._of.values()), len(left))
+        for number, is_empty in zip(left, empty, strict=True):
+            seen = self._seen[number]
+            same = None if self._is_named(seen.object_id) else boxes.same(seen)
+            if same is not None:
+                same.support_type(seen)
+            elif not is_empty or self._tracks.containment.is_holder(seen.object_type):
+                track = ObjectTrack(seen, self._stamp_ns)
+                full = self._tracks.begin(track, self._found)
+                self._refused = [full] if full else self._refused
+                self._take(number, track)
+                boxes.add(track)
+
+    def _believe(self) -> None:
+        """Give ids to what enough looks have found, that of an object that was here before where it is one."""
+        tracks = self._tracks
+        ready = [each for each in tracks.doubted if id(each) in self._found and self._is_ready(each)]
+        missed = (each for each in tracks.known if id(each) not in self._found and not each.shut)
+        lost = [each for each in (*missed, *tracks.lost.values()) if not self._is_named(each.source_id)]
+        beside = [not (each.empty or each.unseen) for each in lost]
+        again = moved(lost, [each.reported() for each in ready], beside)
+        for number, each in enumerate(ready):
+            if number not in again or self._is_named(each.source_id):
+                tracks.believe(each)
+                continue
+            known = lost[again[number]]
+            tracks.go_on(known, each)
+            self._of = {at: known if track is each else track for at, track in self._of.items()}
+
+    def _is_ready(self, track: ObjectTrack) -> bool:
+        settings = self._settings
+        return track.looks.count(True) >= settings.births or track.is_sure(settings.sure)

@@ -1,0 +1,157 @@
+"""All tracks of a tracker: those that are believed, those that are not yet, and those that are lost."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from kc_vla.perception.camera_frame import CameraFrameError
+from kc_vla.perception.containment import Containment
+from kc_vla.perception.track import ObjectTrack
+from kc_vla.perception.track_ids import TrackIds
+
+CONTAINERS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe", "box"})
+"""Types of what opens and closes."""
+_BACK_NS = 1_000_000_000
+"""So far a clock that is set right may go back; further, time has begun anew."""
+
+
+@dataclass(frozen=True)
+class TrackerSettings:
+    """How looks become objects.
+
+    Attributes:
+        births: looks that have to find a new object ...
+        of_looks: ... of so many at its place.
+        sure: confidence from which one look with a measured place is enough.
+        empty_looks: looks in a row that show the place of an object empty before it is gone.
+        unseen_looks: likewise, of looks that do not prove it: without depth, or of what is very thin.
+        handed_looks: likewise, of what is in something open: that moves when it is closed.
+        remembered_s: so long what is gone, and appears elsewhere, keeps its id.
+        doubted_s: so long an object is kept that is not believed yet and whose place is not in view.
+        farthest_m: what is deeper does not count as in view.
+        containers: types of what opens and closes.
+        trust_ids: whether `object_id` of a detection names the same object each time, as the simulator's does; a
+            detector that numbers its boxes must not be trusted.
+        most_tracks: objects that are kept; the one that was not seen for longest makes room.
+        run: what the ids of objects end with: a memory that outlives this process must not take the mug_1 of another
+            run for the same one.
+    """
+
+    births: int = 2
+    of_looks: int = 3
+    sure: float = 0.98
+    empty_looks: int = 3
+    unseen_looks: int = 10
+    handed_looks: int = 6
+    remembered_s: float = 60.0
+    doubted_s: float = 5.0
+    farthest_m: float = 4.0
+    containers: Collection[str] = CONTAINERS
+    trust_ids: bool = False
+    most_tracks: int = 500
+    run: str = ""
+
+    def __post_init__(self) -> None:
+        looks = self.births, self.empty_looks, self.unseen_looks, self.handed_looks, self.most_tracks
+        if min(looks) < 1 or self.of_looks < self.births:
+            raise CameraFrameError("looks and tracks are counted from 1, and of_looks is at least births")
+        if min(self.remembered_s, self.doubted_s) < 0.0 or self.farthest_m <= 0.0:
+            raise CameraFrameError("no time of a tracker is negative, and it looks farther than 0 m")
+
+
+class Tracks:
+    """The tracks, in one thread.
+
+    Attributes:
+        settings: see there.
+        known: that are believed and have an id.
+        doubted: that are not believed yet.
+        lost: that are gone, by their ids, the last one at the end.
+        containment: what is in what.
+    """
+
+    def __init__(self, settings: TrackerSettings) -> None:
+        """Begin with none."""
+        self.settings = settings
+        self.known: list[ObjectTrack] = []
+        self.doubted: list[ObjectTrack] = []
+        self.lost: OrderedDict[str, ObjectTrack] = OrderedDict()
+        self.containment = Containment(settings.containers)
+        self._ids = TrackIds(settings.run)
+        self._latest_ns = 0
+
+    def pass_time(self, stamp_ns: int) -> None:
+        """Forget what is too old; where time has begun anew, everything."""
+        if stamp_ns < self._latest_ns - _BACK_NS:
+            self.known, self.doubted = [], []
+            self.lost.clear()
+            self._latest_ns = stamp_ns
+        self._latest_ns = max(self._latest_ns, stamp_ns)
+        now_ns, settings = self._latest_ns, self.settings
+        self.doubted = [each for each in self.doubted if _age_s(each, now_ns) <= settings.doubted_s]
+        for name in [name for name, each in self.lost.items() if _age_s(each, now_ns) > settings.remembered_s]:
+            del self.lost[name]
+
+    def begin(self, track: ObjectTrack, found: Collection[int]) -> str:
+        """Take in a new track, in place of another one where there is no room.
+
+        Args:
+            track: the new one.
+            found: the Python ids of the tracks that the present look shows, which stay.
+
+        Returns:
+            Why an old one, or the new one, is left out; empty if there is room.
+        """
+        most = self.settings.most_tracks
+        if len(self.known) + len(self.doubted) < most:
+            self.doubted.append(track)
+            return ""
+        old = [each for each in self.doubted if id(each) not in found]
+        old = old or [each for each in self.known if id(each) not in found]
+        if old:
+            oldest = min(old, key=lambda each: each.seen_ns)
+            self.doubted = [each for each in self.doubted if each is not oldest]
+            self.known = [each for each in self.known if each is not oldest]
+            self.doubted.append(track)
+        return f"{most} objects are tracked, the most there can be: others are not followed any more"
+
+    def believe(self, track: ObjectTrack) -> None:
+        """Give an id to a track."""
+        self._leave_doubted(track)
+        taken = {each.object_id for each in self.known} | self.lost.keys()
+        named = track.source_id if self.settings.trust_ids else ""
+        track.object_id = named or self._ids.new(track.types.best, taken)
+        self.lost.pop(track.object_id, None)
+        self.known.append(track)
+
+    def go_on(self, known: ObjectTrack, young: ObjectTrack) -> None:
+        """Let an object that was missed or lost go on where a new track is."""
+        self._leave_doubted(young)
+        known.take_over(young)
+        if self.lost.pop(known.object_id, None) is not None:
+            self.known.append(known)
+
+    def let_go(self) -> list[str]:
+        """Remove what is gone, and return the ids."""
+        gone = [each for each in self.known if self._is_gone(each)]
+        for each in gone:
+            self.lost[each.object_id] = each
+        while len(self.lost) > self.settings.most_tracks:
+            self.lost.popitem(last=False)
+        names = [each.object_id for each in gone]
+        self.known = [each for each in self.known if each.object_id not in names]
+        return names
+
+    def _is_gone(self, track: ObjectTrack) -> bool:
+        settings = self.settings
+        needed = settings.handed_looks if track.holder else settings.empty_looks
+        return not track.shut and (track.empty >= needed or track.unseen >= max(settings.unseen_looks, needed))
+
+    def _leave_doubted(self, track: ObjectTrack) -> None:
+        self.doubted = [each for each in self.doubted if each is not track]
+
+
+def _age_s(track: ObjectTrack, now_ns: int) -> float:
+    return 1e-9 * (now_ns - track.seen_ns)

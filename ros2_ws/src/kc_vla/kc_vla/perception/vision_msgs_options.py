@@ -1,0 +1,37 @@
+"""The options of the detector `vision_msgs`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kc_vla.core.options import OptionError, option
+
+FITS = ("stretched", "letterboxed", "padded")
+
+
+@dataclass(frozen=True)
+class VisionMsgsOptions:
+    """The options of the detector `vision_msgs`."""
+
+    boxes: tuple[str, ...] = option("topics of vision_msgs/Detection2DArray", ("detections_2d",))
+    poses: tuple[str, ...] = option("topics of vision_msgs/Detection3DArray", ("detections_3d",))
+    labels: str = option("topic of vision_msgs/LabelInfo, which names numbered classes; empty: none", "")
+    names: tuple[str, ...] = option("names of numbered classes, beginning with that of 0", ())
+    names_file: str = option("file of these names: a line each, or YAML such as Ultralytics' data.yaml", "")
+    camera: str = option("the view that was looked at, where messages do not name its frame", "")
+    input_size: tuple[float, ...] = option("width and height of the image that boxes are for; empty: the camera's", ())
+    fit: str = option("how the camera's image was brought to that size", FITS[0], choices=FITS)
+    least_score: float = option("score below which an object is left out", 0.25, low=0.0, high=1.0)
+    most: int = option("objects of one message that count, those with the best scores", 100, low=1, high=1000)
+    only: tuple[str, ...] = option("classes that count; empty: all", ())
+    ignored: tuple[str, ...] = option("classes that do not count, such as person", ())
+    track_ids: bool = option("trust the detector's ids: the same id is the same object", False)
+    tolerance: float = option("s between the stamps of a message and of its image", 0.02, low=0.0, high=1.0)
+
+    def __post_init__(self) -> None:
+        if self.input_size and (len(self.input_size) != 2 or min(self.input_size) < 1.0):
+            raise OptionError("option 'input_size' must be two numbers of px, width and height, such as [640.0, 640.0]")
+        if not (self.boxes or self.poses):
+            raise OptionError("options 'boxes' and 'poses' are both empty: name a topic of the detector")
+        if self.names and self.names_file:
+            raise OptionError("options 'names' and 'names_file' are both given: leave one of them out")

@@ -1,0 +1,91 @@
+"""`detector:=` of the launch files: which node finds objects, and where the simulator's truth goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from launch import LaunchContext, LaunchDescriptionEntity
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetLaunchConfiguration
+from launch.launch_description_sources import get_launch_description_from_python_launch_file
+from launch_ros.actions import Node
+
+from kc_vla.launching import endings
+from kc_vla.launching.detector import TruthTopic
+
+ROOT = Path(__file__).parents[2]
+Nodes = dict[str, dict[str, Any]]
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Nodes]:
+    """Read a launch file; return the parameters of the nodes that it starts, and the topic of the truth."""
+    monkeypatch.setattr(endings, "_launch", endings._Launch())
+    context = LaunchContext()
+    found: Nodes = {}
+    prepare = Node.__init__
+
+    def noting(node: Node, **given: Any) -> None:
+        prepare(node, **given)
+        values = [value for value in given["parameters"] if isinstance(value, dict)]
+        found[given["executable"]] = {name: value for each in values for name, value in each.items()}
+        for source, target in given["remappings"]:
+            if isinstance(target, TruthTopic):
+                found[given["executable"]][source] = target
+
+    monkeypatch.setattr(Node, "__init__", noting)
+
+    def visit(entities: Iterable[LaunchDescriptionEntity]) -> None:
+        for entity in entities:
+            if isinstance(entity, DeclareLaunchArgument | OpaqueFunction | SetLaunchConfiguration):
+                visit(entity.visit(context) or ())
+
+    def read(file: str, **arguments: str) -> Nodes:
+        context.launch_configurations.update(arguments)
+        visit(get_launch_description_from_python_launch_file(str(ROOT / f"launch/{file}.launch.py")).entities)
+        if "perception" in found:
+            given = found["perception"]
+            found["perception"] = {name: given[name].evaluate(context) for name in ("detector", "options", "robot")}
+        if "maniskill_bridge" in found:
+            topic = found["maniskill_bridge"]["detections/truth"]
+            found["maniskill_bridge"]["detections/truth"] = topic.perform(context)
+        return found
+
+    return read
+
+
+def test_a_piper_detects_what_is_asked_for_and_nothing_otherwise(read: Callable[..., Nodes]) -> None:
+    assert "perception" not in read("piper", policy="joy", memory="both")
+    found = read(
+        "piper", policy="joy", memory="both", detector="vision_msgs", detector_options="{boxes: [/yolo/detections]}"
+    )
+    assert found["perception"] == {
+        "detector": "vision_msgs",
+        "options": "{boxes: [/yolo/detections]}",
+        "robot": "piper",
+    }
+    assert {"short_term_memory", "long_term_memory"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("detector", "perceives", "topic"),
+    [
+        (None, False, "detections"),
+        ("truth", False, "detections"),
+        ("none", False, "detections/truth"),
+        ("vision_msgs", True, "detections/truth"),
+    ],
+)
+def test_the_simulators_truth_reaches_the_memories_only_where_that_is_said(
+    read: Callable[..., Nodes], detector: str | None, perceives: bool, topic: str
+) -> None:
+    found = read("maniskill", policy="expert", memory="both", **({"detector": detector} if detector else {}))
+    assert ("perception" in found) is perceives
+    assert found["maniskill_bridge"]["detections/truth"] == topic
+
+
+def test_a_piper_has_no_truth(read: Callable[..., Nodes]) -> None:
+    with pytest.raises(Exception, match="truth"):
+        read("piper", policy="joy", detector="truth")
