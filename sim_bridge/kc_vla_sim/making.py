@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -41,6 +43,7 @@ def make_environment(task: Task, variant: str, looks: str, whims: bool, **settin
         BadTaskError: it is not registered, or lacks something; the line says what.
         BadVariantError, BadLooksError: it has no other than the standard ones.
     """
+    _spare_libraries_the_collector()
     told = f"the environment '{task.environment}' of task '{task.name}'"
     try:
         taken = _taken_by(task.environment)
@@ -57,6 +60,16 @@ def make_environment(task: Task, variant: str, looks: str, whims: bool, **settin
         env.close()
         raise BadTaskError(f"{told} has no {', no '.join(lacks)}: {_HOW}")
     return env
+
+
+@cache
+def _spare_libraries_the_collector() -> None:
+    """Leave what is loaded by now out of garbage collections, once in a process.
+
+    ManiSkill collects garbage with each scene, and most of a reset would go into looking through its libraries.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _taken_by(environment: str) -> frozenset[str] | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,10 +16,11 @@ from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
 from kc_vla_sim.cameras import VIEWS as VIEWS
 from kc_vla_sim.cameras import camera_model
+from kc_vla_sim.drawing import UNDRAWN, DrawnFrame, draw_frame
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
 from kc_vla_sim.errors import BadTaskError, EpisodeOverError, UnplayedTaskError
 from kc_vla_sim.experts import make_expert
-from kc_vla_sim.frame import CameraModel, DepthImage, GroundTruthKeyframe, Image, SimulatedFrame, VisibleObject
+from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedFrame
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
 from kc_vla_sim.kitchen.events import KitchenEvent
@@ -31,8 +30,6 @@ from kc_vla_sim.protocol import Expert, check_seed
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import WRIST_CAMERA
 from kc_vla_sim.variants import STANDARD, check_variant
-
-_NO_PICTURE = np.zeros((0, 0, 3), np.uint8)
 
 
 class Simulator:
@@ -165,12 +162,8 @@ class Simulator:
 
     def redrawn(self, frame: SimulatedFrame) -> SimulatedFrame:
         """Return the present `frame` with images, also one that was not drawn."""
-        drawn, self.draws = self.draws, True
-        try:
-            views, depth, visible = self._drawn()
-        finally:
-            self.draws = drawn
-        return replace(frame, views=views, depth=depth, visible=visible)
+        drawn = self._drawn()
+        return replace(frame, views=drawn.views, depth=drawn.depth, visible=drawn.visible)
 
     def kitchen_events(self) -> Sequence[KitchenEvent]:
         """Return what has changed so far in the present kitchen; nothing in other tasks."""
@@ -241,7 +234,6 @@ class Simulator:
 
     def _make_environment(self, task: Task) -> None:
         """Replace the environment by that of `task`."""
-        _spare_libraries_the_collector()
         self.close()
         self._env = make_environment(
             task,
@@ -290,7 +282,7 @@ class Simulator:
         elif truncated:
             reason = "time limit"
         self._running = not reason
-        views, depth, visible = self._drawn()
+        drawn = self._drawn() if self.draws else UNDRAWN
         assert self._task is not None  # there is no frame before the first reset
         labels = self._task.keyframes
         known = world.keyframes_until_now()
@@ -301,7 +293,7 @@ class Simulator:
         robot = world.agent.robot
         return SimulatedFrame(
             index=self._index,
-            views=views,
+            views=drawn.views,
             joint_names=tuple(joint.name for joint in robot.get_active_joints()),
             joint_positions=robot.get_qpos()[0].numpy().astype(np.float64),
             joint_velocities=robot.get_qvel()[0].numpy().astype(np.float64),
@@ -313,34 +305,10 @@ class Simulator:
             reason=reason,
             completed_stages=int(info.get("completed_stages", 0)),
             keyframe_index=now or 0,
-            depth=depth,
-            visible=visible,
+            depth=drawn.depth,
+            visible=drawn.visible,
         )
 
-    def _drawn(self) -> tuple[Views, dict[str, DepthImage], dict[str, dict[str, VisibleObject]]]:
-        """Return the images of the present frame, their depth if it is asked for, and what they show if that is known.
-
-        All come of one rendering.
-        """
-        world = self._world
-        if not self.draws:
-            return dict.fromkeys(VIEWS, _NO_PICTURE), {}, {}
-        if not self._depth and not getattr(world, "TELLS_VISIBLE", False):
-            return self.views(), {}, {}
-        if not hasattr(world, "captures"):
-            assert self._task is not None
-            raise BadTaskError(f"the environment of task '{self._task.name}' has no captures(): play it without depth")
-        captures = world.captures()
-        views = {name: captures[name].image for name in VIEWS}
-        depth = {name: captures[name].depth for name in VIEWS} if self._depth else {}
-        return views, depth, world.visible(captures)
-
-
-@cache
-def _spare_libraries_the_collector() -> None:
-    """Leave what is loaded by now out of garbage collections, once in a process.
-
-    ManiSkill collects garbage with each scene, and most of a reset would go into looking through its libraries.
-    """
-    gc.collect()
-    gc.freeze()
+    def _drawn(self) -> DrawnFrame:
+        assert self._task is not None
+        return draw_frame(self._world, self._task.name, self._depth)

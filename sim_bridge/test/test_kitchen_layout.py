@@ -11,16 +11,10 @@ from hypothesis import strategies as st
 
 from kc_vla_sim.kitchen.footprints import Footprint
 from kc_vla_sim.kitchen.kinds import KINDS, ThingKind
-from kc_vla_sim.kitchen.layout import (
-    FEWEST_THINGS,
-    LEAST_REACH,
-    MOST_REACH,
-    REACH,
-    KitchenLayout,
-    PlacedThing,
-    draw_layout,
-)
+from kc_vla_sim.kitchen.layout import LEAST_REACH, MOST_REACH, REACH, draw_layout
 from kc_vla_sim.kitchen.meshes import ball, box, joined, lathe, pillar
+from kc_vla_sim.kitchen.placed import KitchenLayout, PlacedThing
+from kc_vla_sim.kitchen.stocking import FEWEST_THINGS
 
 seeds = st.integers(0, 2**32 - 1)
 reaches = st.floats(LEAST_REACH, MOST_REACH)

@@ -10,7 +10,9 @@ import sapien
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.envs.kitchen_stock import FurnitureUnit, Kitchen, KitchenThing
+from kc_vla_sim.envs.kitchen_stock import Kitchen
+from kc_vla_sim.envs.kitchen_thing import KitchenThing
+from kc_vla_sim.envs.kitchen_unit import FurnitureUnit
 from kc_vla_sim.envs.second_hand import SecondHand
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.experts.tool import Tool

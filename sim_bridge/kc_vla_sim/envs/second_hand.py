@@ -10,7 +10,7 @@ import sapien
 from numpy.typing import ArrayLike, NDArray
 
 from kc_vla_sim.envs.kitchen_bodies import build_fixed
-from kc_vla_sim.envs.kitchen_stock import KitchenThing
+from kc_vla_sim.envs.kitchen_thing import KitchenThing
 from kc_vla_sim.kitchen.bodies import Colour, Part
 from kc_vla_sim.kitchen.meshes import ball, box, joined, lathe, pillar
 

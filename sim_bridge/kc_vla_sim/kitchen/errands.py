@@ -10,9 +10,10 @@ import numpy as np
 from kc_vla_sim.kitchen.footprints import Footprint
 from kc_vla_sim.kitchen.furniture import StorageSpace
 from kc_vla_sim.kitchen.kinds import DRAWER, ThingKind
-from kc_vla_sim.kitchen.layout import MARGIN, PlacedFurniture
+from kc_vla_sim.kitchen.placed import PlacedFurniture
+from kc_vla_sim.kitchen.stocking import MARGIN
 
-GRASPED_WIDTH = 0.066
+GRASPED_WIDTH = 0.071
 """The arm takes things that are no wider than this, m."""
 _CLEARANCE = 0.03
 """Around a thing that the arm takes or puts down, m ..."""
@@ -20,7 +21,7 @@ _LESS_CLEARANCE = 0.003
 """... and where there is no such place."""
 _MOVED = 0.1
 """A thing is moved at least so far, m."""
-_TRIES = 600
+_TRIES = 1000
 _RIM = 0.32, 0.64
 """Between these distances from the base's axis the arm takes and puts down things, m."""
 

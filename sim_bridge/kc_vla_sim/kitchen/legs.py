@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.kitchen.furniture import Moving
-from kc_vla_sim.kitchen.layout import PlacedFurniture
+from kc_vla_sim.kitchen.placed import PlacedFurniture
 
 Vector = NDArray[np.float64]
 
