@@ -17,7 +17,8 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.envs.kitchen_bodies import to_sapien
-from kc_vla_sim.envs.kitchen_stock import FurnitureUnit, KitchenThing
+from kc_vla_sim.envs.kitchen_thing import KitchenThing
+from kc_vla_sim.envs.kitchen_unit import FurnitureUnit
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.kitchen.footprints import Footprint
 from kc_vla_sim.kitchen.furniture import StorageSpace
