@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from kc_vla.datasets.detections.folder import LabeledImage, LabeledImages, read_images
 from kc_vla.datasets.detections.labels import ObjectLabel
 from kc_vla.learning.detector.config import DetectorAugmentation
-from kc_vla.learning.detector.evaluation import DetectorFigures, evaluate_detector, position
+from kc_vla.learning.detector.evaluation import DetectorFigures, evaluate_detector
+from kc_vla.learning.detector.places import position
 from kc_vla.learning.detector.samples import Sample, changed_sample
 from kc_vla.learning.detector.targets import SampleObject, image_targets
 from kc_vla.memory.images.crop import PixelBox
@@ -59,6 +60,7 @@ def test_a_detector_that_says_the_truth_has_full_marks(images: LabeledImages) ->
     assert figures.recalls[-1] == (24, 24)
     assert figures.with_depth_mm.max() < 1.0, "depth is stored in whole millimeters"
     assert figures.without_depth_mm.max() < 1e-3
+    assert np.median(figures.located_mm) < 5.0
 
 
 def test_each_mistake_costs_what_it_is_about(images: LabeledImages) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.datasets.detections.folder import LabeledImage, LabeledImages
-from kc_vla.datasets.detections.labels import ObjectLabel
+from kc_vla.datasets.detections.labels import ImageLabel, ObjectLabel
 from kc_vla.learning.detector.matching import MatchedDetection, is_ignored, matched
+from kc_vla.learning.detector.places import located_position, position
 from kc_vla.learning.detector.precision import Precision, TypeRows, precisions
 from kc_vla.perception.decoding import ALSO, COLOR
 from kc_vla.perception.image_detection import ImageDetection
@@ -21,9 +22,6 @@ SHARES = (0.15, 0.4, 0.7, 0.95)
 """Lower ends of the ranges of visible shares whose recall is reported."""
 _WELL_SEEN = 0.5
 """Visible share from which state, color and place are judged."""
-_NEAR_SHARE, _NEAR_M = 0.12, 0.04
-"""How far the measured depth may be from the estimated one; beyond, something else is before the object's middle."""
-
 Detect = Callable[[LabeledImage], Sequence[ImageDetection]]
 
 
@@ -40,7 +38,8 @@ class DetectorFigures:
         recalls: for each of `SHARES`, how many objects were found with at least the threshold, and of how many.
         precise: how many detections above the threshold were right, and of how many.
         with_depth_mm: errors of position with the depth image, mm, ascending.
-        without_depth_mm: the same without it.
+        located_mm: the same as the node `perception` locates them, with its `Localizer`.
+        without_depth_mm: the same without a depth image.
     """
 
     images: int
@@ -52,6 +51,7 @@ class DetectorFigures:
     recalls: tuple[tuple[int, int], ...]
     precise: tuple[int, int]
     with_depth_mm: Floats
+    located_mm: Floats
     without_depth_mm: Floats
 
     @property
@@ -78,6 +78,7 @@ class _Tally:
     recalls: list[list[int]] = field(default_factory=lambda: [[0, 0] for _ in SHARES])
     precise: list[int] = field(default_factory=lambda: [0, 0])
     with_depth: list[float] = field(default_factory=list)
+    located: list[float] = field(default_factory=list)
     without_depth: list[float] = field(default_factory=list)
 
     def add(self, rows: Iterable[MatchedDetection], asked: Sequence[ObjectLabel], scene: int) -> None:
@@ -97,9 +98,7 @@ class _Tally:
             self.recalls[at][0] += label.object_id in found
             self.recalls[at][1] += 1
 
-    def judge(
-        self, found: ImageDetection, truth: ObjectLabel, matrix: NDArray[np.float64], depth: Floats | None
-    ) -> None:
+    def judge(self, found: ImageDetection, truth: ObjectLabel, label: ImageLabel, depth: Floats | None) -> None:
         said = {found.state, *found.attributes.get(ALSO, "").split(", ")} - {""}
         for group, state in truth.states.items():
             counted = self.states.setdefault(truth.object_type, [0, 0])
@@ -109,9 +108,14 @@ class _Tally:
             self.colors[0] += found.attributes.get(COLOR) == truth.color
             self.colors[1] += 1
         place = np.array(truth.position)
-        self.without_depth.append(1e3 * float(np.linalg.norm(position(found, matrix, None) - place)))
+        self.without_depth.append(_off(position(found, label.matrix, None), place))
         if depth is not None:
-            self.with_depth.append(1e3 * float(np.linalg.norm(position(found, matrix, depth) - place)))
+            self.with_depth.append(_off(position(found, label.matrix, depth), place))
+            self.located += [_off(each, place) for each in located_position(found, label, depth)]
+
+
+def _off(place: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
+    return 1e3 * float(np.linalg.norm(place - truth))
 
 
 def evaluate_detector(
@@ -141,28 +145,8 @@ def evaluate_detector(
         for row in rows:
             if row.truth is None or row.found.confidence < threshold or row.truth.visible_share < _WELL_SEEN:
                 continue
-            tally.judge(row.found, row.truth, image.label.matrix, depths)
+            tally.judge(row.found, row.truth, image.label, depths)
     return _figures(tally, data, len(scenes))
-
-
-def position(found: ImageDetection, matrix: NDArray[np.float64], depth: Floats | None) -> NDArray[np.float64]:
-    """Return where the middle of an object is in the camera's optical frame, m.
-
-    Args:
-        found: with its middle and its estimated depth.
-        matrix: intrinsic matrix (3, 3), px.
-        depth: (H, W), m, 0 where it is not known; None: the estimated depth is taken.
-    """
-    box = found.box
-    x, y = found.center or ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
-    far = found.depth_m or 0.0
-    if depth is not None and 0 <= x < depth.shape[1] and 0 <= y < depth.shape[0]:
-        surface = float(depth[int(y), int(x)])
-        measured = surface + found.behind_m
-        near = max(_NEAR_M, _NEAR_SHARE * far)
-        if surface > 0 and (not far or abs(measured - far) <= near):
-            far = measured
-    return far * np.array([(x - matrix[0, 2]) / matrix[0, 0], (y - matrix[1, 2]) / matrix[1, 1], 1.0])
 
 
 def _figures(tally: _Tally, data: LabeledImages, scenes: int) -> DetectorFigures:
@@ -178,6 +162,7 @@ def _figures(tally: _Tally, data: LabeledImages, scenes: int) -> DetectorFigures
         recalls=tuple((found, count) for found, count in tally.recalls),
         precise=(tally.precise[0], tally.precise[1]),
         with_depth_mm=np.sort(np.array(tally.with_depth, np.float32)),
+        located_mm=np.sort(np.array(tally.located, np.float32)),
         without_depth_mm=np.sort(np.array(tally.without_depth, np.float32)),
     )
 
