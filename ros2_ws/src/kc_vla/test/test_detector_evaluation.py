@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.datasets.detections.folder import LabeledImage, LabeledImages, read_images
-from kc_vla.datasets.detections.labels import ObjectLabel
+from kc_vla.datasets.detections.labels import ImageLabel, ObjectLabel
 from kc_vla.learning.detector.config import DetectorAugmentation
 from kc_vla.learning.detector.evaluation import DetectorFigures, evaluate_detector
-from kc_vla.learning.detector.places import position
+from kc_vla.learning.detector.places import estimated_position, located_position
 from kc_vla.learning.detector.samples import Sample, changed_sample
 from kc_vla.learning.detector.targets import SampleObject, image_targets
 from kc_vla.memory.images.crop import PixelBox
@@ -58,9 +58,8 @@ def test_a_detector_that_says_the_truth_has_full_marks(images: LabeledImages) ->
     assert figures.colors[0] == figures.colors[1] == 24
     assert figures.precise == (24, 24)
     assert figures.recalls[-1] == (24, 24)
-    assert figures.with_depth_mm.max() < 1.0, "depth is stored in whole millimeters"
     assert figures.without_depth_mm.max() < 1e-3
-    assert np.median(figures.located_mm) < 5.0
+    assert np.median(figures.with_depth_mm) < 5.0
 
 
 def test_each_mistake_costs_what_it_is_about(images: LabeledImages) -> None:
@@ -112,16 +111,18 @@ def test_what_can_hardly_be_seen_is_neither_asked_for_nor_a_mistake(images: Labe
     assert figures_of(hidden, lambda found: found[1:]).mean.at_50 == 1.0
 
 
-def test_a_place_is_measured_unless_something_else_is_before_the_middle() -> None:
+def test_a_place_is_that_of_the_surface_and_how_far_the_middle_is_behind_it() -> None:
     matrix = np.array([[100.0, 0.0, 50.0], [0.0, 100.0, 50.0], [0.0, 0.0, 1.0]])
-    found = ImageDetection("ball", PixelBox(60, 40, 80, 60), 0.9, center=(70.0, 50.0), depth_m=1.0, behind_m=0.03)
+    found = ImageDetection("ball", PixelBox(60, 40, 80, 60), 0.9, center=(70.0, 50.0), depth_m=1.1, behind_m=0.03)
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = [[0, 1, 0], [1, 0, 0], [0, 0, -1]], [0.2, 0.0, 1.5]  # looks down on a table
+    label = ImageLabel("", "", "wrist", matrix, pose, (100, 100), ())
     depth = np.full((100, 100), 0.95, np.float32)
-    assert position(found, matrix, depth) == pytest.approx((0.98 * 0.2, 0.0, 0.98))
-    depth[:] = 0.4  # a hand
-    assert position(found, matrix, depth) == pytest.approx((0.2, 0.0, 1.0))
-    depth[:] = 0.0
-    assert position(found, matrix, depth) == pytest.approx((0.2, 0.0, 1.0))
-    assert position(found, matrix, None) == pytest.approx((0.2, 0.0, 1.0))
+    (place,) = located_position(found, label, depth)
+    assert place == pytest.approx((0.98 * 0.2, 0.0, 0.98), abs=1e-6)
+    assert estimated_position(found, matrix) == pytest.approx((0.22, 0.0, 1.1))
+    (place,) = located_position(found, label, np.zeros_like(depth))
+    assert place == pytest.approx((0.22, 0.0, 1.1)), "without depth it is the detector's estimate"
 
 
 @given(st.integers(0, 2**32 - 1))

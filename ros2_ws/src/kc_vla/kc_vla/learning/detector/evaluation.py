@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kc_vla.datasets.detections.folder import LabeledImage, LabeledImages
 from kc_vla.datasets.detections.labels import ImageLabel, ObjectLabel
 from kc_vla.learning.detector.matching import MatchedDetection, is_ignored, matched
-from kc_vla.learning.detector.places import located_position, position
+from kc_vla.learning.detector.places import estimated_position, located_position
 from kc_vla.learning.detector.precision import Precision, TypeRows, precisions
 from kc_vla.perception.decoding import ALSO, COLOR
 from kc_vla.perception.image_detection import ImageDetection
@@ -37,8 +37,7 @@ class DetectorFigures:
         colors: how many were right, and of how many.
         recalls: for each of `SHARES`, how many objects were found with at least the threshold, and of how many.
         precise: how many detections above the threshold were right, and of how many.
-        with_depth_mm: errors of position with the depth image, mm, ascending.
-        located_mm: the same as the node `perception` locates them, with its `Localizer`.
+        with_depth_mm: errors of position with the depth image, as the node `perception` locates them, mm, ascending.
         without_depth_mm: the same without a depth image.
     """
 
@@ -51,7 +50,6 @@ class DetectorFigures:
     recalls: tuple[tuple[int, int], ...]
     precise: tuple[int, int]
     with_depth_mm: Floats
-    located_mm: Floats
     without_depth_mm: Floats
 
     @property
@@ -78,7 +76,6 @@ class _Tally:
     recalls: list[list[int]] = field(default_factory=lambda: [[0, 0] for _ in SHARES])
     precise: list[int] = field(default_factory=lambda: [0, 0])
     with_depth: list[float] = field(default_factory=list)
-    located: list[float] = field(default_factory=list)
     without_depth: list[float] = field(default_factory=list)
 
     def add(self, rows: Iterable[MatchedDetection], asked: Sequence[ObjectLabel], scene: int) -> None:
@@ -108,10 +105,9 @@ class _Tally:
             self.colors[0] += found.attributes.get(COLOR) == truth.color
             self.colors[1] += 1
         place = np.array(truth.position)
-        self.without_depth.append(_off(position(found, label.matrix, None), place))
+        self.without_depth.append(_off(estimated_position(found, label.matrix), place))
         if depth is not None:
-            self.with_depth.append(_off(position(found, label.matrix, depth), place))
-            self.located += [_off(each, place) for each in located_position(found, label, depth)]
+            self.with_depth += [_off(each, place) for each in located_position(found, label, depth)]
 
 
 def _off(place: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
@@ -162,7 +158,6 @@ def _figures(tally: _Tally, data: LabeledImages, scenes: int) -> DetectorFigures
         recalls=tuple((found, count) for found, count in tally.recalls),
         precise=(tally.precise[0], tally.precise[1]),
         with_depth_mm=np.sort(np.array(tally.with_depth, np.float32)),
-        located_mm=np.sort(np.array(tally.located, np.float32)),
         without_depth_mm=np.sort(np.array(tally.without_depth, np.float32)),
     )
 

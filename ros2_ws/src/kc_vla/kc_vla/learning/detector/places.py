@@ -11,30 +11,21 @@ from kc_vla.perception.image_detection import ImageDetection
 from kc_vla.perception.localization import Localizer, LocalizerSettings
 
 Floats = NDArray[np.float32]
-_NEAR_SHARE, _NEAR_M = 0.12, 0.04
-"""How far the measured depth may be from the estimated one; beyond, something else is before the object's middle."""
 _ANYWHERE = LocalizerSettings(lowest_m=None)
 """Nothing is left out for its height: what is in a sink is below the worktop."""
 
 
-def position(found: ImageDetection, matrix: NDArray[np.float64], depth: Floats | None) -> NDArray[np.float64]:
-    """Return where the middle of an object is in the camera's optical frame, m.
+def estimated_position(found: ImageDetection, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return where the detector itself estimates the middle of an object to be, m.
 
     Args:
         found: with its middle and its estimated depth.
         matrix: intrinsic matrix (3, 3), px.
-        depth: (H, W), m, 0 where it is not known; None: the estimated depth is taken.
     """
     box = found.box
     x, y = found.center or ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
-    far = found.depth_m or 0.0
-    if depth is not None and 0 <= x < depth.shape[1] and 0 <= y < depth.shape[0]:
-        surface = float(depth[int(y), int(x)])
-        measured = surface + found.behind_m
-        near = max(_NEAR_M, _NEAR_SHARE * far)
-        if surface > 0 and (not far or abs(measured - far) <= near):
-            far = measured
-    return far * np.array([(x - matrix[0, 2]) / matrix[0, 0], (y - matrix[1, 2]) / matrix[1, 1], 1.0])
+    ray = np.array([(x - matrix[0, 2]) / matrix[0, 0], (y - matrix[1, 2]) / matrix[1, 1], 1.0])
+    return (found.depth_m or 0.0) * ray
 
 
 def located_position(found: ImageDetection, label: ImageLabel, depth: Floats) -> list[NDArray[np.float64]]:

@@ -97,7 +97,6 @@ def table(name: str, figures: DetectorFigures) -> str:
         f"| states right, % | {_percent(figures.state_share)} |",
         f"| colors right, % | {_share(figures.colors)} |",
         f"| position with depth, mm, median and 90th percentile | {_errors(figures.with_depth_mm)} |",
-        f"| position as the node `perception` locates it, mm | {_errors(figures.located_mm)} |",
         f"| position without depth, mm | {_errors(figures.without_depth_mm)} |",
         "",
         "| type | objects | AP@0.5, % | 95 % | AP@0.5:0.95, % | states right, % |",
