@@ -118,6 +118,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace) -> int:
+    if options.detections:
+        return _collect_detections(options)
     from kc_vla.datasets.lerobot.errors import DataSetError
     from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
     from kc_vla_sim.collect.drivers import LATE, DrivingPolicy
@@ -137,9 +139,9 @@ def _collect(options: argparse.Namespace) -> int:
         split=options.split,
         variant=options.variant,
         looks=options.looks,
-        image_size=options.image_size,
+        image_size=options.image_size or 128,
         processes=options.processes,
-        output=options.output,
+        output=options.output or Path("data"),
         renderer=options.renderer,
         policy=policy,
         skip=options.skip,
@@ -160,6 +162,19 @@ def _collect(options: argparse.Namespace) -> int:
             "--events goes with --plans, --from-policy: where every frame is recorded they are found later"
         )
     for line in collect_plans(wanted) if plans else collect(wanted):
+        print(line)
+    return 0
+
+
+def _collect_detections(options: argparse.Namespace) -> int:
+    from kc_vla_sim.renderer import choose_renderer
+
+    renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
+    from kc_vla_sim.collect.detections import DetectionSetting, collect_detections
+
+    setting = DetectionSetting(options.looks, options.image_size or 256, renderer, options.moments)
+    output = options.output or Path("data/detections")
+    for line in collect_detections(setting, options.split, options.episodes, options.skip, options.processes, output):
         print(line)
     return 0
 

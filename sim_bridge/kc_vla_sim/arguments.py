@@ -105,9 +105,19 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
     _ask_tasks(verb)
     verb.add_argument("--episodes", type=positive, default=100, help="of each task (default 100)")
     ask_seeds(verb, "train")
-    verb.add_argument("--image-size", type=positive, default=128, help="px of each camera, even (default 128)")
+    verb.add_argument(
+        "--image-size", type=positive, help="px of each camera, even (default 128, with --detections 256)"
+    )
     ask_processes(verb)
-    verb.add_argument("-o", "--output", type=Path, default=Path("data"), help="folder (default data)")
+    verb.add_argument("-o", "--output", type=Path, help="folder (default data, with --detections data/detections)")
+    verb.add_argument(
+        "--detections",
+        action="store_true",
+        help="for a detector: images of the kitchen with the objects in them and their depth; an episode is a scene",
+    )
+    verb.add_argument(
+        "--moments", type=positive, default=6, metavar="N", help="with --detections: moments of each scene (6)"
+    )
     verb.add_argument(
         "--plans",
         action="store_true",

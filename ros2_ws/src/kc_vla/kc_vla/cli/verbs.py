@@ -70,20 +70,24 @@ VERBS = (
     Subcommand("bag", "bag", "look into recorded bags, check, cut, merge them, make torn ones whole"),
     Subcommand("sim", SIMULATION, "film, check and measure the simulated tasks: kc-vla sim --help", extras={"": "sim"}),
     Subcommand(
-        "train", "learning", "train a keyframe selector, or a policy", {"selector": "learning", "policy": "policy"}
+        "train",
+        "learning",
+        "train a keyframe selector, a policy, or a detector of objects",
+        {"selector": "learning", "policy": "policy", "detector": "detector"},
     ),
     Subcommand(
         "export",
         "learning",
-        "make ONNX files of a trained selector or policy, or of one of LeRobot's",
-        {"selector": "learning", "policy": "policy", "act": "act"},
+        "make ONNX files of a trained selector, policy or detector, or of one of LeRobot's policies",
+        {"selector": "learning", "policy": "policy", "act": "act", "detector": "detector"},
     ),
     Subcommand("tune", "learning", "choose the thresholds of a selector anew", {"selector": "learning"}),
     Subcommand(
         "eval",
         "learning",
-        "measure a selector, a policy, a memory, perception or a household's planner",
+        "measure a selector, a policy, a detector, perception, a memory or a household's planner",
         {
+            "detector": "detector",
             **dict.fromkeys(("selector", "rules", "events"), "learning"),
             **dict.fromkeys(
                 ("policy", "table1", "table3", "household", "virtualhome", "ask", "perception"), SIMULATION

@@ -116,7 +116,12 @@ DETECTORS: OpenTable[DetectorKind[Any]] = OpenTable(
     "kc_vla.detectors",
     "object detector",
     DetectorKind,
-    {"vision_msgs": f"{_ROWS}:VISION_MSGS", "vlm": f"{_ROWS}:VLM", TRUTH: f"{_ROWS}:TRUTH"},
+    {
+        "learned": f"{_ROWS}:LEARNED",
+        "vision_msgs": f"{_ROWS}:VISION_MSGS",
+        "vlm": f"{_ROWS}:VLM",
+        TRUTH: f"{_ROWS}:TRUTH",
+    },
     refusal=DetectorError,
 )
 

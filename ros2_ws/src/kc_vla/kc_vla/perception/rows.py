@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kc_vla.core.options import option
 from kc_vla.core.topics import DETECTIONS_TRUTH
 from kc_vla.perception.detectors import DetectorKind, ListeningDetector, ObjectDetector
+from kc_vla.perception.learned_options import LearnedDetectorOptions
 from kc_vla.perception.vision_msgs_options import VisionMsgsOptions
 from kc_vla.perception.vlm_options import VlmOptions
 
@@ -16,6 +17,12 @@ class TruthOptions:
     """The options of the detector that passes on what a simulator knows."""
 
     topic: str = option("topic of the simulator's detections", DETECTIONS_TRUTH)
+
+
+def _learned(options: LearnedDetectorOptions) -> ObjectDetector:
+    from kc_vla.perception.learned import learned_detector
+
+    return learned_detector(options)
 
 
 def _vision_msgs(options: VisionMsgsOptions) -> ListeningDetector:
@@ -36,6 +43,12 @@ def _truth(options: TruthOptions) -> ListeningDetector:
     return SimulatorTruth(options.topic)
 
 
+LEARNED = DetectorKind(
+    "a small network that `kc-vla train detector` trains on rendered images",
+    LearnedDetectorOptions,
+    _learned,
+    graphs=("maniskill", "piper"),
+)
 VISION_MSGS = DetectorKind(
     "an external node that publishes vision_msgs, such as YOLO",
     VisionMsgsOptions,

@@ -1,0 +1,1 @@
+"""The detector of objects: training on rendered images, export to ONNX, evaluation."""

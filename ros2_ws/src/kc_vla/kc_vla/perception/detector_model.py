@@ -1,0 +1,83 @@
+"""A learned detector's model: its file, its words, and the order of the numbers that it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kc_vla.inference.models import ModelError, RegisteredModel, find_model
+from kc_vla.perception.vocabulary import DetectionVocabulary, vocabulary_from
+
+KIND = "detector"
+DETECTOR = "detector"
+"""Name of the one that comes with the stack."""
+MOST_OBJECTS = 64
+"""Objects that a network reports of one image at most."""
+
+
+@dataclass(frozen=True)
+class DetectorModel:
+    """A learned detector's model.
+
+    Attributes:
+        name: in the registry.
+        network: ONNX file, `pictures` (1, S, S, 3) uint8 RGB to `scores` (1, K), `types` (1, K) and `numbers`
+            (1, K, R), as `DetectorOutput` has them.
+        image_size: S, px.
+        vocabulary: types, colors and states.
+    """
+
+    name: str
+    network: Path
+    image_size: int
+    vocabulary: DetectionVocabulary
+
+
+class DetectorOutput:
+    """Which of the numbers of an object are what.
+
+    The box (left, top, right, bottom) and the middle (x, y) are in px of the square. The depth is in m for a camera
+    whose focal length is the side of the square. How far the middle is behind the surface, and the size, are in m.
+    Logits of the colors and of the states of each group follow.
+    """
+
+    BOX = slice(0, 4)
+    CENTER = slice(4, 6)
+    DEPTH = 6
+    BEHIND = 7
+    SIZE = slice(8, 11)
+
+    def __init__(self, vocabulary: DetectionVocabulary) -> None:
+        at = self.SIZE.stop + len(vocabulary.colors)
+        self.colors = slice(self.SIZE.stop, at)
+        self.states: dict[str, slice] = {}
+        for group, states in vocabulary.states.items():
+            self.states[group] = slice(at, at + len(states))
+            at += len(states)
+        self.count = at
+
+
+def load_detector(folder: Path, name: str) -> DetectorModel:
+    """Return the detector called `name` in the registry of `folder`.
+
+    Raises:
+        ModelError: it is not there, or not as it should be.
+    """
+    return detector_from(find_model(folder, name, KIND))
+
+
+def detector_from(entry: RegisteredModel) -> DetectorModel:
+    """Return a registry's entry as a model.
+
+    Raises:
+        ModelError: a setting is missing or damaged.
+    """
+    try:
+        return DetectorModel(
+            name=entry.name,
+            network=entry.files["network"],
+            image_size=int(entry.settings["image_size"]),
+            vocabulary=vocabulary_from(entry.settings["vocabulary"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error
