@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from mani_skill.envs.scene import ManiSkillScene
 
 
+_ROLLING = 10.0
+"""What is round rolls no further than a moment, 1/s."""
+
+
 class KitchenThing:
     """A thing in a scene."""
 
@@ -26,6 +30,7 @@ class KitchenThing:
         pose = ROBOT_BASE * to_sapien((placed.x, placed.y, placed.z + 0.001), turn)
         self.body = placed.body
         self.actor = build_free(scene, placed.thing_id, self.body.solids, pose)
+        self._rigid.angular_damping = _ROLLING
         self._bodies = {state: self._body_in(state) for state in placed.kind.states if self._can_be(state)}
         self._looks = {state: drawn(body.merged()) for state, body in self._bodies.items()}
         for each in self._looks.values():
