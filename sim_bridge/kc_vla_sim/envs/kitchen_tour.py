@@ -81,7 +81,8 @@ class KitchenTour:
             if following is None:
                 self.over = True
             else:
-                self.legs, self.progress = following, TourProgress()
+                self.legs = legs.around_base(tool.position, tool.rotation, following)
+                self.progress = TourProgress()
                 if following:
                     return
 

@@ -17,6 +17,8 @@ GRASPED_WIDTH = 0.071
 """The arm takes things that are no wider than this, m."""
 FINGER_DEPTH, LOWEST_GRASP = 0.035, 0.011
 """It takes them so far below their top, and no lower than this above the worktop, m."""
+_ROUND = 0.93
+"""What is as wide as this share of its length can be taken from any side."""
 _CLEARANCE = 0.03
 """Around a thing that the arm takes or puts down, m ..."""
 _LESS_CLEARANCE = 0.003
@@ -119,6 +121,8 @@ def spot_on_worktop(
 
 def grasp_yaw(thing: StandingThing) -> float:
     """Return the yaw of a hand whose fingers close on the narrow side of a thing, nearest to the hand's own, rad."""
-    across = thing.yaw if thing.size[1] <= thing.size[0] else thing.yaw + np.pi / 2
     ahead = float(np.arctan2(thing.y, thing.x))
+    if min(thing.size[:2]) > _ROUND * max(thing.size[:2]):
+        return ahead
+    across = thing.yaw if thing.size[1] <= thing.size[0] else thing.yaw + np.pi / 2
     return ahead + float((across - ahead + np.pi / 2) % np.pi - np.pi / 2)
