@@ -45,7 +45,7 @@ def tour() -> list[Picture]:
     simulator = Simulator(VIEW, draw=False, depth=True)
     frame = simulator.reset("kitchen", SEED)
     hand = simulator._world.tour.hand  # type: ignore[attr-defined]  # of the kitchen
-    put = played(simulator, frame, lambda: hand.busy, 85)
+    put = played(simulator, frame, lambda: hand.busy, 106)
     door = played(simulator, put, lambda: "door opened" in [each.label for each in simulator.keyframes], 45)
     simulator.close()
     near = 1 - np.clip(put.depth["third_person"] / FARTHEST_M, 0, 1)

@@ -15,9 +15,11 @@ from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.envs.kitchen_bodies import entity_of
 from kc_vla_sim.envs.kitchen_tour import STAGES
 from kc_vla_sim.frame import SimulatedFrame
-from kc_vla_sim.kitchen import legs
+from kc_vla_sim.kitchen import errands, legs
+from kc_vla_sim.kitchen.errands import StandingThing
 from kc_vla_sim.kitchen.layout import draw_layout
 from kc_vla_sim.kitchen.legs import TourLeg, TourProgress
+from kc_vla_sim.kitchen.placed import KitchenLayout
 from kc_vla_sim.simulator import Simulator
 
 BOTH = ("third_person", "wrist")
@@ -187,6 +189,52 @@ def test_the_arm_opens_and_shuts_by_contact_and_what_it_leaves_stays(name: str, 
     way = legs.swing_door(placed, piece, opened, 0.0) if piece.pivot else legs.push_drawer(placed, piece, opened)
     follow(simulator, list(way))
     assert unit.openings[name] < 0.05 * piece.travel
+    simulator.close()
+
+
+def standing(layout: KitchenLayout) -> list[StandingThing]:
+    return [
+        StandingThing(each.thing_id, each.kind, each.x, each.y, each.z, each.yaw, each.body.size, f"on {each.holder}")
+        for each in layout.things
+    ]
+
+
+def test_the_arm_takes_a_thing_from_the_worktop_and_puts_it_elsewhere() -> None:
+    layout = draw_layout(112)
+    things = standing(layout)
+    chosen = errands.things_for_arm(things, layout.furniture)[0]
+    spot = errands.spot_on_worktop(chosen, things, layout.furniture, 0)
+    assert spot is not None
+    assert np.hypot(spot.x - chosen.x, spot.y - chosen.y) > 0.09
+    simulator = Simulator(image_size=16, draw=False)
+    simulator.reset("kitchen", 112)
+    yaw = errands.grasp_yaw(chosen)
+    here, there = np.array([chosen.x, chosen.y, chosen.z]), np.array([spot.x, spot.y, chosen.z + 0.003])
+    follow(simulator, list(legs.pick_and_place(here, yaw, there, yaw)))
+    place = next(each for each in simulator.hold().detections if each.object_id == chosen.thing_id).pose.position
+    assert np.linalg.norm(np.array(place) - there) < 0.04
+    simulator.close()
+
+
+def test_what_a_second_hand_carries_pushes_nothing_and_stands_where_it_is_put() -> None:
+    simulator = Simulator(image_size=16, draw=False)
+    before = simulator.reset("kitchen", SHUT_IN)
+    world = world_of(simulator)
+    thing = next(each for each in world.kitchen.things.values() if each.placed.holder == "worktop")
+    world.tour.hand.carry(thing, [-0.3, 0.0, thing.pose.p[2]], 0.5)
+    after = simulator.hold()
+    while world.tour.hand.busy:
+        after = simulator.hold()
+    for _ in range(10):
+        after = simulator.hold()
+    places = {each.object_id: np.array(each.pose.position) for each in before.detections}
+    for each in after.detections:
+        if each.object_id != thing.placed.thing_id:
+            np.testing.assert_allclose(each.pose.position, places[each.object_id], atol=0.003)
+            continue
+        assert np.linalg.norm(np.array(each.pose.position)[:2] - (0.315, 0.0)) < 0.01
+        assert each.attributes["place"] == "on worktop"
+    np.testing.assert_allclose(after.joint_positions, before.joint_positions, atol=0.02)
     simulator.close()
 
 

@@ -16,8 +16,9 @@ from kc_vla_sim.kitchen.placed import PlacedThing
 if TYPE_CHECKING:
     from mani_skill.envs.scene import ManiSkillScene
 
-_PUSHED_OUT = 0.5
-"""A thing that is squeezed is pushed out no faster than this, m/s."""
+
+_ROLLING = 10.0
+"""What is round rolls no further than a moment, 1/s."""
 
 
 class KitchenThing:
@@ -29,7 +30,7 @@ class KitchenThing:
         pose = ROBOT_BASE * to_sapien((placed.x, placed.y, placed.z + 0.001), turn)
         self.body = placed.body
         self.actor = build_free(scene, placed.thing_id, self.body.solids, pose)
-        self._rigid.max_depenetration_velocity = _PUSHED_OUT
+        self._rigid.angular_damping = _ROLLING
         self._bodies = {state: self._body_in(state) for state in placed.kind.states if self._can_be(state)}
         self._looks = {state: drawn(body.merged()) for state, body in self._bodies.items()}
         for each in self._looks.values():
@@ -61,15 +62,21 @@ class KitchenThing:
         return self.actor.pose.sp
 
     def carry(self, pose: sapien.Pose) -> None:
-        """Put it at a pose in the world, where it stays whatever touches it until it is released."""
+        """Put it at a pose in the world, where it stays and touches nothing until it is released."""
+        self._touch(False)
         self._rigid.kinematic = True
         self.actor.set_pose(pose)
 
     def release(self) -> None:
         """Let it fall from where it is."""
         self._rigid.kinematic = False
+        self._touch(True)
         self._rigid.linear_velocity = self._rigid.angular_velocity = np.zeros(3, np.float32)
         self._rigid.wake_up()
+
+    def _touch(self, touches: bool) -> None:
+        for shape in self._rigid.collision_shapes:
+            shape.set_collision_groups([1, 1, 0, 0] if touches else [0, 0, 0, 0])
 
     @property
     def _rigid(self) -> sapien.physx.PhysxRigidDynamicComponent:

@@ -81,7 +81,8 @@ class KitchenTour:
             if following is None:
                 self.over = True
             else:
-                self.legs, self.progress = following, TourProgress()
+                self.legs = legs.around_base(tool.position, tool.rotation, following)
+                self.progress = TourProgress()
                 if following:
                     return
 
@@ -191,7 +192,7 @@ class KitchenTour:
     def _carrying(self, thing: StandingThing, spot: Footprint) -> list[TourLeg]:
         """Return legs that carry a thing to a spot on the worktop."""
         yaw = errands.grasp_yaw(thing)
-        height = max(thing.z, thing.size[2] - 0.035)
+        height = max(thing.z, thing.size[2] - errands.FINGER_DEPTH, errands.LOWEST_GRASP)
         turned = float(np.arctan2(spot.y, spot.x) - np.arctan2(thing.y, thing.x))
         here, there = np.array([thing.x, thing.y, height]), np.array([spot.x, spot.y, height + 0.003])
         return list(legs.pick_and_place(here, yaw, there, yaw + turned))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kc_vla_sim.envs.kitchen_bodies import build_fixed
 from kc_vla_sim.envs.kitchen_thing import KitchenThing
+from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.kitchen.bodies import Colour, Part
 from kc_vla_sim.kitchen.meshes import ball, box, joined, lathe, pillar
 
@@ -27,8 +29,21 @@ _REST = 4
 """Steps for which it stays where it takes and releases a thing."""
 _MOST_STEPS = 100
 """For a straight way, also to a thing that has fallen off the worktop."""
+_FROM_BASE, _AHEAD = 0.3, 0.45
+"""It passes the arm's base no nearer than this, or else so far ahead of it, m."""
 _SKIN: Colour = (0.75, 0.42, 0.28)
 _SLEEVE: Colour = (0.08, 0.1, 0.22)
+
+
+def _way_round(start: Vector, end: Vector) -> list[Vector]:
+    """Return the corners of a way that does not lead through the arm, in the world."""
+    base = np.asarray(ROBOT_BASE.p, float)
+    way = end - start
+    share = np.clip((base - start) @ way / max(float(way @ way), 1e-9), 0, 1)
+    if np.linalg.norm(start + share * way - base) > _FROM_BASE:
+        return [start, end]
+    corners = [base + np.array([_AHEAD, y / 2, 0.0]) for y in (start[1], end[1])]
+    return [start, *corners, end]
 
 
 class SecondHand:
@@ -70,7 +85,8 @@ class SecondHand:
         flat = np.array([1.0, 1.0, 0.0])
         self._go(start * flat + high, start, False)
         self._go(start, start * flat + low, True)
-        self._go(start * flat + low, end * flat + low, True)
+        for one, other in pairwise(_way_round(start * flat, end * flat)):
+            self._go(one + low, other + low, True)
         self._go(end * flat + low, end, True)
         self._go(end, end * flat + high, False)
 

@@ -15,6 +15,10 @@ from kc_vla_sim.kitchen.stocking import MARGIN
 
 GRASPED_WIDTH = 0.071
 """The arm takes things that are no wider than this, m."""
+FINGER_DEPTH, LOWEST_GRASP = 0.035, 0.011
+"""It takes them so far below their top, and no lower than this above the worktop, m."""
+_ROUND = 0.93
+"""What is as wide as this share of its length can be taken from any side."""
 _CLEARANCE = 0.03
 """Around a thing that the arm takes or puts down, m ..."""
 _LESS_CLEARANCE = 0.003
@@ -22,8 +26,8 @@ _LESS_CLEARANCE = 0.003
 _MOVED = 0.1
 """A thing is moved at least so far, m."""
 _TRIES = 1000
-_RIM = 0.32, 0.64
-"""Between these distances from the base's axis the arm takes and puts down things, m."""
+_RIM, _PUT_RIM = (0.32, 0.64), (0.34, 0.58)
+"""Between these distances from the base's axis the arm takes things, and puts them down, m."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ def spot_on_worktop(
     blocked += [unit.kept_free for unit in furniture]
     for clearance in (_CLEARANCE, _LESS_CLEARANCE):
         for _ in range(_TRIES):
-            distance, angle = chance.uniform(*_RIM), chance.uniform(-1.7, 1.7)
+            distance, angle = chance.uniform(*_PUT_RIM), chance.uniform(-1.7, 1.7)
             x, y = float(distance * np.cos(angle)), float(distance * np.sin(angle))
             spot = Footprint(x, y, thing.size[0], thing.size[1], thing.yaw)
             far = np.hypot(x - thing.x, y - thing.y) > _MOVED
@@ -117,6 +121,8 @@ def spot_on_worktop(
 
 def grasp_yaw(thing: StandingThing) -> float:
     """Return the yaw of a hand whose fingers close on the narrow side of a thing, nearest to the hand's own, rad."""
-    across = thing.yaw if thing.size[1] <= thing.size[0] else thing.yaw + np.pi / 2
     ahead = float(np.arctan2(thing.y, thing.x))
+    if min(thing.size[:2]) > _ROUND * max(thing.size[:2]):
+        return ahead
+    across = thing.yaw if thing.size[1] <= thing.size[0] else thing.yaw + np.pi / 2
     return ahead + float((across - ahead + np.pi / 2) % np.pi - np.pi / 2)

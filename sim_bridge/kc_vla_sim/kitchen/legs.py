@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +34,8 @@ _CHUNKS = 12
 """Parts of the arc of a door."""
 _DRAWER_PAST, _DOOR_PAST = 0.012, 0.08
 """What is shut is led so far past that: the arm gives way, m and rad."""
+_FROM_BASE, _ROUND, _ARC_STEP = 0.24, 0.36, 0.6
+"""The hand passes the base's axis no nearer than this, or else in an arc of this radius, m, in such steps, rad."""
 _DOWN = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
 
 
@@ -171,6 +173,39 @@ def pick_and_place(grasp: Vector, yaw: float, target: Vector, target_yaw: float)
     yield TourLeg("lower", target, there, SHUT, speed=SLOW, stay=2)
     yield TourLeg("let go", target, there, OPEN, speed=SLOW, stay=8)
     yield TourLeg("rise", np.array([*target[:2], up]), there, OPEN, near=_PASSING)
+
+
+def around_base(position: ArrayLike, rotation: Rotation, way: Iterable[TourLeg]) -> list[TourLeg]:
+    """Return legs with others between them where the straight way would lead over the base of the arm.
+
+    Args:
+        position: of the hand at present, m.
+        rotation: of the hand at present.
+        way: the legs.
+    """
+    led: list[TourLeg] = []
+    for leg in way:
+        led += [*_arc(np.asarray(position, float), rotation, leg), leg]
+        position, rotation = leg.position, leg.rotation
+    return led
+
+
+def _arc(position: Vector, rotation: Rotation, leg: TourLeg) -> Iterator[TourLeg]:
+    start, end = position[:2], leg.position[:2]
+    way = end - start
+    share = float(np.clip(-start @ way / max(float(way @ way), 1e-9), 0, 1))
+    if np.linalg.norm(start + share * way) > _FROM_BASE:
+        return
+    angle = float(np.arctan2(start[1], start[0]))
+    turn = float(np.arctan2(end[1], end[0])) - angle  # always past the front of the arm
+    count = int(np.ceil(abs(turn) / _ARC_STEP))
+    for share in np.arange(1, count) / max(count, 1):
+        radius = max(_ROUND, (1 - share) * float(np.linalg.norm(start)) + share * float(np.linalg.norm(end)))
+        height = max(HEIGHT - 0.1, (1 - share) * float(position[2]) + share * float(leg.position[2]))
+        at = angle + share * turn
+        place = np.array([radius * np.cos(at), radius * np.sin(at), height])
+        turned = Rotation.from_euler("z", share * turn) * rotation
+        yield TourLeg(leg.phase, place, turned, leg.gripper, near=2 * _PASSING)
 
 
 def _handle(unit: PlacedFurniture, piece: Moving, opening: float, behind: float = 0.0) -> Vector:
