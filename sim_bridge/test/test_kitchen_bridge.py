@@ -22,7 +22,7 @@ def test_depth_and_color_are_of_one_moment_and_what_is_in_a_closed_drawer_is_not
     with Peer() as peer, running("kc_vla_sim.nodes.maniskill_bridge", tmp_path / "log", image_size=64, depth="true"):
         depths = peer.hear(Image, topics.depth_topic("third_person"), qos.IMAGE)
         images = peer.hear(Image, topics.image_topic("third_person"), qos.IMAGE)
-        found = peer.hear(ObjectDetections, topics.DETECTIONS, qos.STATE)
+        found = peer.hear(ObjectDetections, topics.DETECTIONS_TRUTH, qos.STATE)
         request = ResetSimulation.Request(task="kitchen", seed=CLOSED, request_id="a")
         assert peer.call(ResetSimulation, "/simulator/reset", request).success
         peer.until(lambda: depths and images and found)  # the frame is shown again while the bridge waits
