@@ -114,17 +114,16 @@ def test_a_place_gets_better_with_each_look(seed: int) -> None:
 @tried(8, 100)
 @given(SEEDS)
 def test_no_error_of_a_single_look_is_believed_and_no_ghost_survives(seed: int) -> None:
-    """The detector invents something in nearly each image, anywhere."""
+    """The detector invents something in three images of ten, anywhere."""
     random = np.random.default_rng(seed)
-    room = Room([Camera(random=random, noise=0.003, false=0.9)])
+    room = Room([Camera(random=random, noise=0.003, false=0.3)])
     thing = on_table("can", 0.0, 0.0, CAN, round=True)
     for _ in range(40):
         room.look(thing)
     room.cameras[0].false = 0.0
     room.looks(10, thing)
-    ghosts = {name for name, each in room.reported.items() if off(each.position, thing.position) > NEAR_M}
-    assert ghosts <= set(room.gone)
-    assert [name for name in room.reported if name not in ghosts] == ["can_1"]
+    assert set(room.reported) - set(room.gone) == {"can_1"}
+    assert set(ids(room.look(thing))) == {"can_1"}
 
 
 def test_one_look_is_enough_for_what_is_very_sure() -> None:

@@ -25,7 +25,7 @@ _ALIKE_SIZE = 1.6
 """Diagonals of an object that was moved, or that a detector takes for something else, differ by less."""
 _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
-_ALIKE_VOLUME, _DISPLACED = 2.5, 0.5
+_ALIKE_VOLUME, _DISPLACED = 2.5, 0.25
 """Two solids of about one volume do not have so much of the smaller one in common; an apple and a bowl do."""
 _POINT_M = 0.02
 """Likewise, of things whose size nobody knows."""
