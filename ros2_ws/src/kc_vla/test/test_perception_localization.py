@@ -31,6 +31,10 @@ def thing_of(number: int, place: tuple[float, float]) -> Thing:
     return on_table(kind, *place, size, round=round_)
 
 
+def is_whole(box: PixelBox) -> bool:
+    return min(box.left, box.top, WIDTH - box.right, HEIGHT - box.bottom) > 1
+
+
 def seen_once(camera: Camera, *things: Thing, settings: LocalizerSettings | None = None, **changed: object) -> Located:
     frame, found = camera.take(things)
     return Localizer(settings).locate(frame, [replace(each, **changed) for each in found])  # type: ignore[arg-type]
@@ -45,10 +49,13 @@ def test_noisy_depth_gives_the_place_within_three_centimeters(
     camera = Camera(looking(eye), random=np.random.default_rng(seed), noise=0.004, unknown=0.2)
     changed = {} if sized else {"size": None}
     (found,) = seen_once(camera, thing, **changed).objects
-    assert off(found.position, thing.position) < (0.02 if sized else 0.035)
     assert off(found.position, thing.position) < 4.0 * found.sigma_m
     assert "position" not in found.attributes
-    assert max(abs(one - other) for one, other in zip(found.size, thing.size, strict=True)) < (0.001 if sized else 0.06)
+    if is_whole(found.box):  # otherwise the rim of the image cuts it, and its middle may be outside
+        assert off(found.position, thing.position) < (0.02 if sized else 0.035)
+        across = math.hypot(*thing.size[:2]) - min(thing.size[:2])  # a carton that is seen from a corner
+        gap = max(abs(one - other) for one, other in zip(found.size, thing.size, strict=True))
+        assert gap < (0.001 if sized else max(0.06, across + 0.02))
 
 
 @tried(40, 400)

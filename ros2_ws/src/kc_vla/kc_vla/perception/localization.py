@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME
@@ -24,6 +25,10 @@ Vector = tuple[float, float, float]
 _FOUND_3D_M, _ESTIMATED_SHARE = 0.01, 0.05
 """Standard deviation of a place that a detector gives itself: in 3-D, m, and as a share of an estimated depth."""
 _SUNK_M = 0.01
+_CUT_M = 0.04
+"""Standard deviation of the place of an object of unknown size that the rim of the image cuts: its middle may be
+outside."""
+_RIM_PX = 1.0
 _HIGHEST_SIGMA_M = 0.5
 
 
@@ -161,7 +166,7 @@ class Localizer:
         noise_m = 0.003 + 0.002 * surface_m**2
         unsure_m = 0.0 if each.behind_m else (0.15 if known else 0.3) * behind_m
         depth_m = surface_m + behind_m if each.behind_m else self._standing(ray, size, surface_m, surface_m + behind_m)
-        hidden_m = ray.hidden_m(known, surface_m) / 4 if known else 0.0
+        hidden_m = ray.hidden_m(known, surface_m) / 4 if known else _CUT_M if _is_cut(each.box, depth) else 0.0
         return Estimate(ray.at(depth_m), size, math.hypot(noise_m, unsure_m, hidden_m), "")
 
     def _standing(self, ray: ViewRay, size: Vector, surface_m: float, middle_m: float) -> float:
@@ -210,6 +215,13 @@ class Localizer:
         lower, upper = settings.lower, settings.upper
         if (lower is not None and (point < lower).any()) or (upper is not None and (point > upper).any()):
             raise _LeftOutError(f"it would be at {where}, outside of the workspace")
+
+
+def _is_cut(box: PixelBox, depth: NDArray[np.float32]) -> bool:
+    """Return whether a box reaches the rim of the image, so that more of the object may be beside it."""
+    rows, columns = depth.shape
+    least = min(box.left, box.top, columns - box.right, rows - box.bottom)
+    return least <= _RIM_PX
 
 
 class _LeftOutError(ValueError):
