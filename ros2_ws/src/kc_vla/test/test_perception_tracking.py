@@ -331,6 +331,23 @@ def test_ids_go_on_counting_where_time_begins_anew() -> None:
     assert set(ids(room.looks(3, mug))) == {"mug_2"}
 
 
+def test_a_state_is_one_of_what_the_object_is_and_one_wrong_look_gives_none() -> None:
+    box = PixelBox(0, 0, 9, 9)
+    orange = LocatedObject("orange", (0.1, 0.0, 0.04), MUG, 0.8, 0.01, box)
+    track = ObjectTrack(orange, 0)
+    for number in range(12):  # one of four looks takes it for a bowl of something
+        seen = replace(orange, object_type="bowl", state="filled") if number % 4 == 3 else orange
+        track.see(seen, number * FRAME_NS)
+    assert (track.reported().object_type, track.reported().state) == ("orange", "")
+    cup = ObjectTrack(replace(orange, object_type="cup"), 0)
+    for number in range(8):
+        cup.see(replace(orange, object_type="cup", state="filled" if number == 3 else ""), number * FRAME_NS)
+    assert cup.state == ""
+    for number in range(3):
+        cup.see(replace(orange, object_type="cup", state="filled"), number * FRAME_NS)
+    assert cup.state == "filled"
+
+
 # -- what is put into a drawer ------------------------------------------------------------------------------------
 
 DRAWER = (0.3, 0.3, 0.14)

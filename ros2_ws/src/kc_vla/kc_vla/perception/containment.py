@@ -20,12 +20,12 @@ _SMALLER = 0.8
 
 def is_open(track: ObjectTrack) -> bool:
     """Return whether most looks say that it is open."""
-    return plain_type(track.states.best) in _OPENED
+    return plain_type(track.state) in _OPENED
 
 
 def is_closed(track: ObjectTrack) -> bool:
     """Return whether most looks say that it is closed."""
-    return plain_type(track.states.best) in _CLOSED
+    return plain_type(track.state) in _CLOSED
 
 
 class Containment:

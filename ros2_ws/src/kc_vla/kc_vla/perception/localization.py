@@ -220,8 +220,7 @@ class Localizer:
 def _is_cut(box: PixelBox, depth: NDArray[np.float32]) -> bool:
     """Return whether a box reaches the rim of the image, so that more of the object may be beside it."""
     rows, columns = depth.shape
-    least = min(box.left, box.top, columns - box.right, rows - box.bottom)
-    return least <= _RIM_PX
+    return bool(min(box.left, box.top, columns - box.right, rows - box.bottom) <= _RIM_PX)
 
 
 class _LeftOutError(ValueError):

@@ -14,6 +14,8 @@ from kc_vla.perception.votes import Votes
 Numbers = NDArray[np.float64]
 _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
 """Shares of the votes that are left after another look: a type does not change, a state does in two or three looks."""
+_NONE, _SILENT = " ", 0.5
+"""A look that reports no state counts for none, with this share of the weight: not every detector always reads one."""
 _MOST_ATTRIBUTES = 12
 _NOWHERE = PixelBox(0.0, 0.0, 0.0, 0.0)
 
@@ -43,7 +45,8 @@ class ObjectTrack:
         """Begin with what was seen once."""
         self.object_id, self.source_id = "", seen.object_id
         self.place = PlaceFilter(seen)
-        self.types, self.states = Votes(_TYPE_KEPT), Votes(_STATE_KEPT)
+        self.types = Votes(_TYPE_KEPT)
+        self._states: dict[str, Votes] = {}
         self.begun_ns = self.placed_ns = self.seen_ns = stamp_ns
         self.looks = [True]
         self.empty = self.unseen = self.announced = 0
@@ -62,6 +65,12 @@ class ObjectTrack:
     def size(self) -> Numbers:
         """Return its size (3,), m; zeros where it is not known."""
         return self.place.size
+
+    @property
+    def state(self) -> str:
+        """Return the state that most looks report that took it for what it is; empty for none."""
+        votes = self._states.get(self.types.best)
+        return "" if votes is None or votes.best == _NONE else votes.best
 
     @property
     def color(self) -> str:
@@ -92,7 +101,7 @@ class ObjectTrack:
 
     def take_over(self, young: ObjectTrack) -> None:
         """Go on where a younger track is that turned out to be the same object."""
-        self.place, self.states, self._last = young.place, young.states, young._last
+        self.place, self._states, self._last = young.place, young._states, young._last
         self.placed_ns = young.placed_ns
         self._found(young.seen_ns)
 
@@ -119,7 +128,7 @@ class ObjectTrack:
             self._last.confidence,
             self.place.sigma_m,
             self._last.box if in_image else _NOWHERE,
-            self.states.best,
+            self.state,
             self._current_attributes(),
             self.object_id,
         )
@@ -143,7 +152,8 @@ class ObjectTrack:
     def _vote(self, seen: LocatedObject) -> None:
         self._last = seen
         self.types.add(seen.object_type, seen.confidence)
-        self.states.add(seen.state, seen.confidence)
+        states = self._states.setdefault(seen.object_type, Votes(_STATE_KEPT))
+        states.add(seen.state or _NONE, seen.confidence * (1.0 if seen.state else _SILENT))
         for name, value in seen.attributes.items():
             if name != POSITION and (name in self._attributes or len(self._attributes) < _MOST_ATTRIBUTES):
                 self._attributes.setdefault(name, Votes(_ATTRIBUTE_KEPT)).add(value, seen.confidence)
