@@ -43,10 +43,16 @@ def release_detector(run: DetectorRun, models: Path, name: str, replace_it: bool
         (models / name).mkdir(exist_ok=True)
         copy_whole(Path(part) / _FILE, models / name / _FILE)
     logged = next(line for line in run.read_log() if line["epoch"] == state["epoch"])
+    begun = {key: run.data[key] for key in ("init",) if key in run.data}
     entry = {
         "kind": KIND,
         "settings": {"image_size": config.image_size, "vocabulary": run.vocabulary.as_dict()},
-        "source": {"training": as_dict(config), "epochs": int(state["epoch"]) + 1, "steps": int(state["step"])},
+        "source": {
+            **begun,
+            "training": as_dict(config),
+            "epochs": int(state["epoch"]) + 1,
+            "steps": int(state["step"]),
+        },
         "metrics": {f"validation_{key}": round(logged[key], 4) for key in _METRICS if key in logged},
     }
     register(models, name, entry, {"network": f"{name}/{_FILE}"})

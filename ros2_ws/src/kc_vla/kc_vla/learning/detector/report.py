@@ -51,18 +51,19 @@ def report_detector(
             f"{data[0]} has another vocabulary than the detector '{model.name}': collect anew, or train anew"
         )
     detector = LearnedDetector(model, "cpu", threads, LEAST_CONFIDENCE)
-    chosen = {int(each) for each in np.linspace(0, len(images.images) - 1, min(SHOWN, len(images.images)))}
+    count = len(images.images)
+    chosen = {int(each) for each in np.random.default_rng(0).choice(count, min(SHOWN, count), replace=False)}
     shown: list[ShownImage] = []
-    count = 0
+    looked = 0
 
     def detect(image: LabeledImage) -> list[ImageDetection]:
-        nonlocal count
+        nonlocal looked
         pixels = image.pixels()
         found = detector.detect(camera_frame(image, pixels))
-        if count in chosen:
+        if looked in chosen:
             certain = [each for each in found if each.confidence >= THRESHOLD]
             shown.append(ShownImage(f"{image.scene.stem} {image.label.camera}", pixels, certain, image.label.objects))
-        count += 1
+        looked += 1
         return found
 
     figures = evaluate_detector(images, detect, THRESHOLD, least_share, least_pixels)
