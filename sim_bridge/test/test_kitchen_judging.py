@@ -14,7 +14,7 @@ from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, read_outcomes, table
 from kc_vla_sim.kitchen.perceiving.judging import TrueObject, claims_near, judge
 from kc_vla_sim.kitchen.perceiving.remembering import RememberedObject
-from kc_vla_sim.kitchen.perceiving.trial import LONG, SHORT, TrialOutcome, TrialSetting
+from kc_vla_sim.kitchen.perceiving.trial import LONG, SHORT, TrialOutcome, PerceptionSetting
 
 MUG = TrueObject("mug_1", "mug", "dirty", (0.3, 0.1, 0.05), "on worktop", True, 5, True)
 CUP = TrueObject("cup_1", "cup", "", (0.3, -0.2, 0.05), "on worktop", True, 5, True)
@@ -106,7 +106,7 @@ def test_the_table_counts_over_all_kitchens() -> None:
 def test_a_folder_has_the_results_of_one_setting(tmp_path: Path) -> None:
     (tmp_path / "setting.json").write_text('{"detector": "another"}')
     with pytest.raises(SimulationError, match="another setting: name another folder"):
-        evaluate_perception(TrialSetting("truth"), "test", 1, 1, tmp_path)
+        evaluate_perception(PerceptionSetting("truth"), "test", 1, 1, tmp_path)
 
 
 def test_a_line_that_a_kill_cut_is_played_again(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ PHASES = {
     "carry": Phase("carries a thing, high above the table", bent=True, paused=True, pushed=True),
     "descend": Phase("goes down to a thing, or touches it", paused=True, pushed=True),
     "push": Phase("pushes a thing; it may slide off it", paused=True),
-    "close": Phase("closes the fingers; a while late at times"),
+    "close": Phase("closes the fingers; sometimes this begins late"),
     "lift": Phase("lifts a thing; after close it may slip out"),
     "lower": Phase("lowers a thing"),
     "let go": Phase("opens the fingers"),

@@ -60,6 +60,8 @@ def test_the_head_computes_as_the_models(pretrained):
     features = np.random.default_rng(1).normal(1, 1, (5, model.window, 512)).astype(np.float32)
     network = SelectorNetwork(model, "cpu")
     for task, name in enumerate(TASK_NAMES):
+        if name not in model.tasks:  # of the shipped models, which know those that there were when they were trained
+            continue
         np.testing.assert_allclose(scores(head, features, task, 1), network.scores(features, name, 1), atol=1e-4)
 
 

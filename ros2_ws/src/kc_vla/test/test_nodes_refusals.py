@@ -39,7 +39,7 @@ CANNOT_START = 2
         (
             SESSION,
             {"task": "stir"},
-            "unknown task 'stir': choose one of counting, identity, spatial, temporal, or say with",
+            "unknown task 'stir': choose one of counting, identity, kitchen, spatial, temporal, or say with",
         ),
         (POLICY, {"backend": "replay"}, "backend 'replay' needs the parameter 'bag'"),
         (POLICY, {"backend": "replay", "bag": "/nowhere"}, "nothing to replay: "),

@@ -45,9 +45,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _evaluate(options: argparse.Namespace) -> None:
     from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, table
-    from kc_vla_sim.kitchen.perceiving.trial import TrialSetting
+    from kc_vla_sim.kitchen.perceiving.trial import PerceptionSetting
 
-    setting = TrialSetting(
+    setting = PerceptionSetting(
         options.detector,
         options_in(options.options, "--options"),
         not options.no_depth,

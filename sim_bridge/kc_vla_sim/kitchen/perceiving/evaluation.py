@@ -23,7 +23,7 @@ from kc_vla_sim.kitchen.perceiving.trial import (
     THINGS,
     PerceptionTrial,
     TrialOutcome,
-    TrialSetting,
+    PerceptionSetting,
 )
 from kc_vla_sim.workers import run_jobs
 
@@ -40,12 +40,12 @@ _WRONG = {
 class TrialJob:
     """One kitchen to play."""
 
-    setting: TrialSetting
+    setting: PerceptionSetting
     seed: int
 
 
 def evaluate_perception(
-    setting: TrialSetting, split: str, kitchens: int, processes: int, output: Path
+    setting: PerceptionSetting, split: str, kitchens: int, processes: int, output: Path
 ) -> list[TrialOutcome]:
     """Play the kitchens that are not there yet, and write results.jsonl and table.md; an interrupted run goes on.
 
@@ -89,7 +89,7 @@ def read_outcomes(file: Path) -> Iterator[TrialOutcome]:
             continue
 
 
-def _check_setting(file: Path, setting: TrialSetting) -> None:
+def _check_setting(file: Path, setting: PerceptionSetting) -> None:
     mine = json.loads(json.dumps(asdict(setting)))
     if not file.exists():
         write_whole(file, json.dumps(mine, indent=1) + "\n")
@@ -104,7 +104,7 @@ def _play(job: TrialJob) -> TrialOutcome:
 class _Frozen:
     """A setting that can be a key, though its options cannot."""
 
-    def __init__(self, setting: TrialSetting) -> None:
+    def __init__(self, setting: PerceptionSetting) -> None:
         self.setting = setting
         self._key = json.dumps(asdict(setting), sort_keys=True)
 

@@ -52,7 +52,7 @@ class KitchenMemories:
     """A scene graph in a file, and a short-term memory."""
 
     def __init__(self, store: Path, embedder: Embedder) -> None:
-        """Open both; `close` lets go of the file."""
+        """Open both; `close` releases the file."""
         self._scene = LiveScene(store, MAP)
         self._units = LiveUnits(ShortTermMemory(_UNITS), embedder)
 
@@ -79,7 +79,7 @@ class KitchenMemories:
             yield RememberedObject(each.object_id, each.object_type, state, (x, y, z), 1.0, place)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         self._scene.close()
 
 

@@ -36,7 +36,7 @@ _HOLDER_M = 0.1
 
 
 @dataclass(frozen=True)
-class TrialSetting:
+class PerceptionSetting:
     """How a robot looks around.
 
     Attributes:
@@ -86,7 +86,7 @@ class TrialOutcome:
 class PerceptionTrial:
     """Plays one kitchen after another with one detector."""
 
-    def __init__(self, setting: TrialSetting) -> None:
+    def __init__(self, setting: PerceptionSetting) -> None:
         """Open the detector.
 
         Raises:
