@@ -14,7 +14,7 @@ from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, read_outcomes, table
 from kc_vla_sim.kitchen.perceiving.judging import TrueObject, claims_near, judge
 from kc_vla_sim.kitchen.perceiving.remembering import RememberedObject
-from kc_vla_sim.kitchen.perceiving.trial import LONG, SHORT, TrialOutcome, PerceptionSetting
+from kc_vla_sim.kitchen.perceiving.trial import LONG, SHORT, PerceptionSetting, TrialOutcome
 
 MUG = TrueObject("mug_1", "mug", "dirty", (0.3, 0.1, 0.05), "on worktop", True, 5, True)
 CUP = TrueObject("cup_1", "cup", "", (0.3, -0.2, 0.05), "on worktop", True, 5, True)

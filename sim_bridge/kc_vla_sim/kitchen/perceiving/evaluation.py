@@ -21,9 +21,9 @@ from kc_vla_sim.kitchen.perceiving.trial import (
     LONG,
     SHORT,
     THINGS,
+    PerceptionSetting,
     PerceptionTrial,
     TrialOutcome,
-    PerceptionSetting,
 )
 from kc_vla_sim.workers import run_jobs
 
