@@ -214,6 +214,22 @@ def test_depth_that_goes_into_a_drawer_counts_more_than_its_state(both: Both) ->
     assert both.known()[0] == both.known()[1] == {"drawer_1"}
 
 
+def test_what_moved_with_a_drawer_that_was_shut_fast_is_not_refuted_before_it(both: Both) -> None:
+    camera = Camera(looking((0.4, 0.1, 0.6), (0.0, 0.0, 0.1)))
+    for _ in range(12):
+        both.look([seen_as(DRAWER, "drawer_1"), seen_as(INSIDE, **IN_DRAWER)])
+    for x in (-0.1, 0.0, 0.05):
+        opened = replace(DRAWER, position=(x, 0.0, 0.1), state="opened")
+        inside = replace(INSIDE, position=(x, 0.0, 0.1))
+        both.look([seen_as(opened, "drawer_1"), seen_as(inside, **IN_DRAWER)])
+    for _ in range(6):  # seen neither while it went in nor afterwards
+        both.look([seen_as(DRAWER, "drawer_1")], [in_view(camera, DRAWER)])
+    assert "mug_1" in both.known()[0]
+    drawer = both.scene.graph().named("drawer_1")
+    assert drawer is not None
+    assert abs(drawer.position[0] - DRAWER.position[0]) < 0.02
+
+
 def test_a_drawer_that_is_closed_in_this_very_message_hides_what_is_in_it(both: Both) -> None:
     opened = seen_as(replace(DRAWER, state="opened"), "drawer_1")
     both.look([opened, seen_as(INSIDE, **IN_DRAWER)])

@@ -122,7 +122,9 @@ class _Moment:
     def _in_view(self, view: RegionView, there: set[str], matches: Mapping[int, SceneObject]) -> list[SceneObject]:
         """Return the objects that ought to have been seen.
 
-        What is in something closed is hidden, unless depth shows that one looks into it: then it is open.
+        What is in something closed is hidden, unless depth shows that one looks into it: then it is open. Where the
+        object is not within its holder's box, depth says nothing: what moved with a drawer was seen last before that
+        was shut, and its place is known less well than what it is in.
         """
         known = [
             each
@@ -136,7 +138,8 @@ class _Moment:
         seen = view.shows(middles, sizes)
         shut = np.array([self._is_shut_in(each, states) for each in known])
         if shut.any():
-            seen &= ~shut | view.shows_inside(middles, sizes)
+            within = np.array([self._is_within_holder(each) for each in known])
+            seen &= ~shut | (within & view.shows_inside(middles, sizes))
         return sorted((each for each, held in zip(known, seen, strict=True) if held), key=lambda each: each.id)
 
     def _is_shut_in(self, each: SceneObject, states: Mapping[str, str]) -> bool:
@@ -145,6 +148,14 @@ class _Moment:
         if each.placed != "in" or holder is None:
             return False
         return plain_type(states.get(holder.id) or holder.state) == "closed"
+
+    def _is_within_holder(self, each: SceneObject) -> bool:
+        """Return whether the box of an object is within that of its holder."""
+        holder = self._graph.objects.get(each.holder)
+        if holder is None:
+            return False
+        gaps = zip(each.position, each.size, holder.position, holder.size, strict=True)
+        return all(abs(one - other) + size / 2 <= extent / 2 for one, size, other, extent in gaps)
 
     def _carried(self, matches: dict[int, SceneObject], missed: Sequence[SceneObject]) -> dict[int, SceneObject]:
         """Return what was carried elsewhere in view.

@@ -17,6 +17,9 @@ _LEAST_STILL, _LEAST_CARRIED = 0.05, 0.3
 """Weight of the newest look at where something is, that nobody carries or that may be."""
 _MOVED_M, _MOVED_SHARE = 0.1, 0.5
 """What may be carried and is seen further off has been moved: the larger of this and the share of its diagonal."""
+_LEAST_SLIDING = 0.5
+_SLIDING = frozenset({"drawer", "door"})
+"""Types that nobody carries elsewhere, but whose middle moves when they are opened; a tracker knows them again."""
 _SUREST = 0.99
 _SAME_SIZE = 1.5
 
@@ -124,7 +127,8 @@ def _is_renamed(known: SceneObject, seen: Detection) -> bool:
 
 def _weight_of_place(known: SceneObject, seen: Detection, weight: float) -> float:
     if not known.movable:
-        return max(weight, _LEAST_STILL)
+        slides = plain_type(known.object_type) in _SLIDING and bool(seen.source_id)
+        return max(weight, _LEAST_SLIDING if slides else _LEAST_STILL)
     return 1.0 if _was_moved(known, seen) else max(weight, _LEAST_CARRIED)
 
 
