@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kc_vla.cli import main
 from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, read_outcomes, table
 from kc_vla_sim.kitchen.perceiving.judging import TrueObject, claims_near, judge
@@ -113,3 +115,21 @@ def test_a_line_that_a_kill_cut_is_played_again(tmp_path: Path) -> None:
     file = tmp_path / "results.jsonl"
     file.write_text('{"seed": 30000, "complete": true, "images": 3}\n{"seed": 300')
     assert [each.seed for each in read_outcomes(file)] == [30000]
+
+
+def test_a_short_look_around_is_measured_and_goes_on_where_it_ended(tmp_path: Path, capsys) -> None:
+    words = ["--detector", "truth", "--split", "development", "--seconds", "3"]
+    words += ["--image-size", "128", "--processes", "1", "--output", str(tmp_path)]
+    assert main(["eval", "perception", *words, "--kitchens", "1"]) == 0
+    shown = capsys.readouterr().out
+    found = re.search(r"long-term \| things at their place, with type and state \|[^|]*\| (\d+) of (\d+)", shown)
+    assert found is not None
+    right, asked = map(int, found.groups())
+    assert right == asked > 3  # what the truth reports is remembered
+    assert "Complete tours: 0 of 1" in shown
+    (first,) = read_outcomes(tmp_path / "results.jsonl")
+    assert main(["eval", "perception", *words, "--kitchens", "2"]) == 0
+    assert next(read_outcomes(tmp_path / "results.jsonl")) == first
+    assert (tmp_path / "table.md").read_text() in capsys.readouterr().out
+    assert main(["eval", "perception", *words, "--kitchens", "2", "--no-depth"]) == 1
+    assert "another setting: name another folder" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from pathlib import Path
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.options import options_in
+from kc_vla_sim.errors import SimulationError
 
 _ABOUT = """\
 Let a robot look around in kitchens that no choice has seen, fill both memories with what its cameras show, and compare
@@ -20,7 +21,7 @@ Writes results.jsonl and table.md. An interrupted run goes on with the same comm
 def main(words: Sequence[str]) -> int:
     """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     options = main_parser("eval", _add_arguments).parse_args(words)
-    return exit_status("eval", lambda: _evaluate(options), StackError, ValueError, OSError)
+    return exit_status("eval", lambda: _evaluate(options), StackError, SimulationError, ValueError, OSError)
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
