@@ -46,7 +46,9 @@ def test_a_stop_outlives_the_controller_and_ends_with_its_release(
     stack.wait_for("the arm holds: emergency stop", stopped_at)
     released_at = stack.position
     release()
-    stack.wait_for("the arm moves again", released_at)
+    # where the episode ran out of time meanwhile, the release may fall between two: then the next one just succeeds
+    stack.wait_for(r"the arm moves again|succeeded \(3 of 3 stages", released_at)
+    mid_episode(stack)
     stopped_at = stack.position
     press_by_service()
     stack.wait_for("the arm holds: emergency stop", stopped_at)
