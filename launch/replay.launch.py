@@ -12,7 +12,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetParameter
 from launch_ros.substitutions import ExecutableInPackage
 
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.endings import end_if_it_cannot_start, end_with, last_word
 from kc_vla.launching.graph import (
@@ -62,9 +62,9 @@ def plan(context: LaunchContext) -> dict:
 
 
 def check_robot(name: str) -> None:
-    """See that there is such a robot; RigError where there is none."""
+    """See that there is such a robot; RobotError where there is none."""
     if name != "auto":
-        load_rig(name)
+        load_robot(name)
 
 
 def replay(context: LaunchContext) -> list:

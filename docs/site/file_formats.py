@@ -31,7 +31,7 @@ class Format(NamedTuple):
 
 
 FORMATS = (
-    Format("Robots: `robot:=`", "core/robot_file", "core/robot_model:Rig", "robot_file.md", "robots/piper.yaml"),
+    Format("Robots: `robot:=`", "core/robot_file", "core/robot_model:Robot", "robot_file.md", "robots/piper.yaml"),
     Format("Tasks: `KC_VLA_TASKS`, `--tasks`", "core/task_file", "core/task:Task", "your_own_task.md"),
     Format("Cameras of a robot: `cameras:=`", "launching/cameras", "", "cameras.md", "launch/desk/cameras.yaml"),
     Format("Intrinsics of a camera", "cameras/calibration", "Calibration", "calibration.md"),

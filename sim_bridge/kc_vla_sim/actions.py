@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.errors import BadActionError
-from kc_vla_sim.robot import RIG
+from kc_vla_sim.robot import ROBOT
 
 MOVE_LIMIT = 0.1
 """Largest move of the tool per axis and control step, m."""
@@ -19,7 +19,7 @@ TURN_LIMIT = 0.1
 """Largest turn of the tool per control step, rad."""
 TOOL_DELTA_SIZE = 7
 JOINT_COUNT = 9
-_FINGER_RANGE = (-0.01, RIG.opening / 2)
+_FINGER_RANGE = (-0.01, ROBOT.opening / 2)
 """Finger positions (m) that ManiSkill's gripper commands -1 and 1 stand for; below 0 presses on what is held."""
 
 

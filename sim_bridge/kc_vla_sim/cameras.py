@@ -7,7 +7,7 @@ import sapien
 from kc_vla_sim.envs.tabletop import ROBOT_BASE, THIRD_PERSON_CAMERA, TabletopEnv
 from kc_vla_sim.frame import BASE_FRAME, TOOL_FRAME, CameraModel
 from kc_vla_sim.geometry import plain_pose
-from kc_vla_sim.robot import RIG
+from kc_vla_sim.robot import ROBOT
 from kc_vla_sim.robots.panda import WRIST_CAMERA
 
 VIEWS = (THIRD_PERSON_CAMERA, WRIST_CAMERA)
@@ -31,7 +31,7 @@ def camera_model(world: TabletopEnv, name: str) -> CameraModel:
     return CameraModel(
         width=sensor.config.width,
         height=sensor.config.height,
-        frame=RIG.cameras[name],
+        frame=ROBOT.cameras[name],
         parent=parent,
         pose=plain_pose(origin.inv() * camera * _OPTICAL),
         k=tuple((a, b, c) for a, b, c in k),

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.views import Views
-from kc_vla_sim.robot import RIG
+from kc_vla_sim.robot import ROBOT
 
 Image = NDArray[np.uint8]
 DepthImage = NDArray[np.float32]
 
-BASE_FRAME, TOOL_FRAME = RIG.base_frame, RIG.tool_frame
+BASE_FRAME, TOOL_FRAME = ROBOT.base_frame, ROBOT.tool_frame
 
 
 @dataclass(frozen=True)

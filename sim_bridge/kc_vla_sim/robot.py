@@ -1,7 +1,7 @@
-"""The robot that the bridge shows, from its rig."""
+"""The robot that the bridge shows."""
 
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
-RIG = load_rig("panda_sim")
-CONTROL_RATE = round(RIG.control_rate)
+ROBOT = load_robot("panda_sim")
+CONTROL_RATE = round(ROBOT.control_rate)
 """Control steps per second."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kc_vla.core.rig import gripper_joints
+from kc_vla.core.robot import gripper_joints
 from kc_vla.core.views import Views
 from kc_vla.keyframes.scoring import ScorerInput
 from kc_vla_sim.frame import SimulatedFrame

@@ -12,12 +12,12 @@ from typing import Any, Generic, TypeVar
 
 from kc_vla.core.deprecation import deprecated
 from kc_vla.core.options import NoOptions, option
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.tables import OpenTable
 from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.protocol import Simulation
-from kc_vla_sim.robot import RIG
+from kc_vla_sim.robot import ROBOT
 from kc_vla_sim.variants import STANDARD, VARIANTS
 
 T = TypeVar("T")
@@ -33,11 +33,11 @@ class SimulatorContext:
         image_size: pixels, width and height of every camera.
     """
 
-    robot: Rig = RIG
+    robot: Robot = ROBOT
     image_size: int = 256
 
     @property
-    def rig(self) -> Rig:
+    def rig(self) -> Robot:
         """Return the robot by its former name, which is read for one more version."""
         deprecated("the attribute rig of a SimulatorContext is called robot")
         return self.robot

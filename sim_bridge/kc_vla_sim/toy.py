@@ -25,14 +25,14 @@ from kc_vla_sim.frame import (
     SimulatedFrame,
 )
 from kc_vla_sim.protocol import Expert, check_seed
-from kc_vla_sim.robot import RIG
+from kc_vla_sim.robot import ROBOT
 
 TASK = "counting"
 LONGEST_EPISODE = 400
 """Steps."""
 JOINT_NAMES = (*(f"toy_joint{number}" for number in range(1, 8)), "toy_finger1", "toy_finger2")
 """The first three slide along x, y and z and are where the tool is; the others stay at rest."""
-_WIDEST_FINGER = RIG.opening / 2  # m
+_WIDEST_FINGER = ROBOT.opening / 2  # m
 _TOOL_START = (0.4, 0.0, 0.03)
 _CUBE_START = 0.5
 _TARGET = 0.7
@@ -53,7 +53,7 @@ _WAITS = ((30, 50), (20, 30), (30, 50), (20, 30))
 class ToySimulator:
     """A `protocol.Simulation` of a few lines, which plays the counting task without physics."""
 
-    def __init__(self, image_size: int, cameras: Mapping[str, str] = RIG.cameras) -> None:
+    def __init__(self, image_size: int, cameras: Mapping[str, str] = ROBOT.cameras) -> None:
         """Prepare; the first `reset` begins an episode.
 
         Args:

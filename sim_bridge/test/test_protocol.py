@@ -12,7 +12,7 @@ from kc_vla.core.tasks import TASKS, UnknownTaskError
 from kc_vla_sim.errors import BadActionError, BadSeedError, EpisodeOverError, SimulationError, UnplayedTaskError
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.protocol import Simulation
-from kc_vla_sim.robot import RIG
+from kc_vla_sim.robot import ROBOT
 from kc_vla_sim.simulators import SIMULATORS, SimulatorContext, open_simulator
 
 STILL = [0.0] * 7
@@ -52,7 +52,7 @@ def test_the_expert_succeeds_and_the_truth_is_told(simulation: Simulation) -> No
 def test_the_same_seed_gives_the_same_pictures(simulation: Simulation) -> None:
     first, again = played(simulation, 5, 40), played(simulation, 5, 40)
     for one, other in zip(first, again, strict=True):
-        for view in RIG.views:
+        for view in ROBOT.views:
             np.testing.assert_array_equal(one.views[view], other.views[view])
         np.testing.assert_array_equal(one.joint_positions, other.joint_positions)
 
@@ -94,8 +94,8 @@ def test_the_toy_plays_counting_alone() -> None:
         open_simulator("toy", SimulatorContext()).reset("spatial", 0)
 
 
-def test_a_simulator_shows_the_views_of_its_rig_or_is_refused() -> None:
-    three = replace(RIG, name="mine", cameras={"front": "front_0", "left": "left_0", "hand": "hand_0"})
+def test_a_simulator_shows_the_views_of_its_robot_or_is_refused() -> None:
+    three = replace(ROBOT, name="mine", cameras={"front": "front_0", "left": "left_0", "hand": "hand_0"})
     toy = open_simulator("toy", SimulatorContext(three, 32))
     frame = toy.reset("counting", 7)
     assert list(frame.views) == ["front", "left", "hand"]

@@ -19,7 +19,7 @@ from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from tests.support.emulated_piper import running_emulator
 from tests.support.piper import LIMITS, PIPER, lengthened
 
@@ -46,13 +46,13 @@ def _break_limits(emulator: EmulatorProcess) -> None:
 
 @dataclass(frozen=True)
 class _Case:
-    """What is wrong with the `arm`, by which `rig` it is begun, and whether a person resumes it, or it is parked."""
+    """What is wrong with the `arm`, by which `robot` it is begun, and whether a person resumes it, or it is parked."""
 
     arm: Callable[[EmulatorProcess], None]
-    rig: Rig = PIPER
+    robot: Robot = PIPER
     resumed: bool = False
     parked: bool = False
-    emulated: Rig = PIPER
+    emulated: Robot = PIPER
 
 
 BEGINNINGS = {
@@ -91,7 +91,7 @@ def beginning_row(name: str, path: Path) -> dict[str, object]:
 
 @contextmanager
 def _connected(case: _Case, path: Path) -> Iterator[PiperArm]:
-    arm = PiperArm(case.rig, str(path), INTERFACE, patience=10.0)
+    arm = PiperArm(case.robot, str(path), INTERFACE, patience=10.0)
     arm.connect()
     try:
         arm.check_identity()

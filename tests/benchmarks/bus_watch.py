@@ -13,7 +13,7 @@ import can
 import numpy as np
 
 from kc_vla.arm.emulator.bus import SocketBus
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 from .measuring import MeasurementError
 

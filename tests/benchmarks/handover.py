@@ -17,7 +17,7 @@ from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.chunk import ActionType, Chunk, ChunkLimits
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.execution.scheduler import ChunkScheduler, ScheduledAction, SchedulerSettings
 from tests.support.piper import KINEMATICS
 from tests.support.stepped_arm import SteppedArm, power
@@ -86,7 +86,10 @@ def ours(policy: Policy) -> tuple[Way, float]:
             waits = None
         if (request := scheduler.request(step)) is not None:
             due, rows = policy.answer(request.step, arm.body.angles)
-            waits = due, Chunk(request.sequence, request.step, ActionType.JOINT_POSITION, load_rig("piper").names, rows)
+            waits = (
+                due,
+                Chunk(request.sequence, request.step, ActionType.JOINT_POSITION, load_robot("piper").names, rows),
+            )
         action = scheduler.action(step)
         if isinstance(action, ScheduledAction):
             servo.set_target(action.values[:6].astype(float), 0.0, now, STEP_S)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.launching.graph import emulated_bus
 from tests.support.node_process import Peer
 from tests.support.piper import KINEMATICS

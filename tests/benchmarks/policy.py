@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.policy.backends import PolicyContext
@@ -56,7 +56,7 @@ def measure(quick: bool, work: Path) -> Table:
 
 
 def _alone(models: Path, name: str, counts: tuple[int, ...], rounds: int) -> list[dict[str, Any]]:
-    context = PolicyContext(load_rig("panda_sim"), 16)
+    context = PolicyContext(load_robot("panda_sim"), 16)
     options = LearnedOptions(models_folder=str(models), device="cpu")
     chance = np.random.default_rng(0)
     views = {view: chance.integers(0, 256, (_CAMERA, _CAMERA, 3), np.uint8) for view in DEFAULT_VIEWS}

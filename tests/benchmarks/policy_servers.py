@@ -14,7 +14,7 @@ import numpy as np
 from tqdm import tqdm
 
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.policy.backends import PolicyContext, open_backend
@@ -54,7 +54,7 @@ def measure(quick: bool, work: Path) -> Table:
     models = write_chance_policy(work / "models")
     rounds = 20 if quick else 100
     with _serving("openpi", models) as openpi, _serving("groot", models) as groot:
-        context = PolicyContext(load_rig("panda_sim"), 16)
+        context = PolicyContext(load_robot("panda_sim"), 16)
         alone = {"models_folder": str(models), "device": "cpu"}
         backends: dict[str, Backend] = {"here": open_backend("learned", context, alone)}
         for wire, where in (("openpi", openpi), ("groot", groot)):

@@ -21,7 +21,7 @@ from kc_vla.arm.resetting import reset
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from tests.support.emulated_piper import running_emulator, wait_for
 from tests.support.node_process import Peer
 from tests.support.piper import KINEMATICS, PIPER
@@ -43,7 +43,7 @@ _STILL = 0.02
 
 
 @dataclass
-class Rig:
+class Harness:
     """An arm that swings, and a record of what its loop did.
 
     Attributes:
@@ -69,58 +69,58 @@ class Rig:
         self.asked.put(work)
 
 
-def _stall(rig: Rig) -> None:
-    rig.aiming = False
+def _stall(harness: Harness) -> None:
+    harness.aiming = False
 
 
-def _stop(rig: Rig) -> None:
-    _stall(rig)
-    rig.do(lambda servo, now: servo.halt("emergency stop"))
+def _stop(harness: Harness) -> None:
+    _stall(harness)
+    harness.do(lambda servo, now: servo.halt("emergency stop"))
 
 
-def _go_above(rig: Rig) -> None:
-    _stall(rig)
-    rig.do(lambda servo, now: servo.set_target(ABOVE, 0.0, now, _ACROSS_S))
+def _go_above(harness: Harness) -> None:
+    _stall(harness)
+    harness.do(lambda servo, now: servo.set_target(ABOVE, 0.0, now, _ACROSS_S))
     time.sleep(_ACROSS_S + _TO_MIDDLE_S)
 
 
-def _aim_across(rig: Rig) -> None:
+def _aim_across(harness: Harness) -> None:
     """To a pose above the table, on the straight way to which the flange would go through it."""
-    rig.do(lambda servo, now: servo.set_target(BEYOND, 0.0, now, _ACROSS_S))
+    harness.do(lambda servo, now: servo.set_target(BEYOND, 0.0, now, _ACROSS_S))
     time.sleep(_ACROSS_S)
 
 
-def _lose_time(rig: Rig) -> None:
-    rig.do(lambda servo, now: time.sleep(_LOST_S))
+def _lose_time(harness: Harness) -> None:
+    harness.do(lambda servo, now: time.sleep(_LOST_S))
 
 
-def _reset_and_resume(rig: Rig, fault: str) -> None:
+def _reset_and_resume(harness: Harness, fault: str) -> None:
     """What an operator does with an arm in its own stop: support, reset, resume."""
     for each in ("supported", fault, *(("none", "supported") if fault == "teach" else ())):
-        rig.ask(each)
+        harness.ask(each)
     time.sleep(_STOPPED_S)
-    _stall(rig)
-    rig.do(lambda servo, now: reset(rig.arm, servo, True, SETTINGS.stale_after))
+    _stall(harness)
+    harness.do(lambda servo, now: reset(harness.arm, servo, True, SETTINGS.stale_after))
     time.sleep(_STOPPED_S)
-    rig.do(lambda servo, now: servo.resume(now))
+    harness.do(lambda servo, now: servo.resume(now))
 
 
-SCENARIOS: dict[str, Callable[[Rig], None]] = {
+SCENARIOS: dict[str, Callable[[Harness], None]] = {
     "no new target (policy stalls)": _stall,
     "emergency stop in motion": _stop,
-    "adapter pulled out": lambda rig: rig.ask("unplugged 30"),
-    "bus off after errors": lambda rig: rig.ask("bus_off 30"),
-    "arm silent": lambda rig: rig.ask("silence"),
-    "20 % of all frames lost": lambda rig: rig.ask("loss 0.2"),
-    "frames 100 ms late": lambda rig: rig.ask("delay 0.1"),
-    "collision reported by joint 2": lambda rig: rig.ask("collision 2"),
-    "motor 3 too hot": lambda rig: rig.ask("hot 3"),
-    "teach button": lambda rig: rig.ask("teach"),
-    "the vendor's stop, by another program": lambda rig: rig.ask("own_stop"),
-    _RESET: lambda rig: _reset_and_resume(rig, "own_stop"),
-    "teach mode left, reset while supported, resumed": lambda rig: _reset_and_resume(rig, "teach"),
-    "joint 5 without power": lambda rig: rig.ask("unpowered 5"),
-    "joint 1 stuck": lambda rig: rig.ask("stuck 1"),
+    "adapter pulled out": lambda harness: harness.ask("unplugged 30"),
+    "bus off after errors": lambda harness: harness.ask("bus_off 30"),
+    "arm silent": lambda harness: harness.ask("silence"),
+    "20 % of all frames lost": lambda harness: harness.ask("loss 0.2"),
+    "frames 100 ms late": lambda harness: harness.ask("delay 0.1"),
+    "collision reported by joint 2": lambda harness: harness.ask("collision 2"),
+    "motor 3 too hot": lambda harness: harness.ask("hot 3"),
+    "teach button": lambda harness: harness.ask("teach"),
+    "the vendor's stop, by another program": lambda harness: harness.ask("own_stop"),
+    _RESET: lambda harness: _reset_and_resume(harness, "own_stop"),
+    "teach mode left, reset while supported, resumed": lambda harness: _reset_and_resume(harness, "teach"),
+    "joint 5 without power": lambda harness: harness.ask("unpowered 5"),
+    "joint 1 stuck": lambda harness: harness.ask("stuck 1"),
     "the loop itself stands still for 0.6 s": _lose_time,
     _ACROSS: _aim_across,
 }
@@ -145,16 +145,16 @@ def measure(quick: bool, work: Path) -> Table:
     return Table("Reaction to faults", rows, notes)
 
 
-def _row(name: str, harm: Callable[[Rig], None], work: Path) -> dict[str, object]:
-    with _swinging(work / "bus") as rig:
+def _row(name: str, harm: Callable[[Harness], None], work: Path) -> dict[str, object]:
+    with _swinging(work / "bus") as harness:
         time.sleep(_MOVING_S)
         if name == _ACROSS:
-            _go_above(rig)
+            _go_above(harness)
         begun = time.monotonic()
-        harm(rig)
+        harm(harness)
         time.sleep(_AFTER_S)
-        rows = [row for row in rig.log if row[0] >= begun]
-        sent = np.array([row[1].set_point for row in rig.log if row[1].set_point is not None])
+        rows = [row for row in harness.log if row[0] >= begun]
+        sent = np.array([row[1].set_point for row in harness.log if row[1].set_point is not None])
     noticed = next((row for row in rows if row[1].mode is not Mode.FOLLOW or row[1].held_back), None)
     moving = [when for when, _, _, speeds in rows if np.abs(speeds).max() > _STILL]
     way = np.degrees(max(np.abs(angles - rows[0][2]).max() for _, _, angles, _ in rows))
@@ -176,23 +176,23 @@ def _words(report: Report) -> str:
 
 
 @contextmanager
-def _swinging(path: Path) -> Iterator[Rig]:
+def _swinging(path: Path) -> Iterator[Harness]:
     with running_emulator(path) as emulator:
         arm = PiperArm(PIPER, str(path), INTERFACE, patience=10.0)
         arm.connect()
         servo = Servo(arm, SETTINGS, Workspace(KINEMATICS))
-        rig = Rig(emulator, arm, queue.SimpleQueue(), [])
+        harness = Harness(emulator, arm, queue.SimpleQueue(), [])
         over = threading.Event()
-        loop = threading.Thread(target=_step, args=(rig, servo, over))
+        loop = threading.Thread(target=_step, args=(harness, servo, over))
         loop.start()
-        aimer = threading.Thread(target=_aim, args=(rig, over))
-        rig.do(lambda servo, now: servo.resume(now))
+        aimer = threading.Thread(target=_aim, args=(harness, over))
+        harness.do(lambda servo, now: servo.resume(now))
         wait_for(lambda: servo.mode is Mode.HOLD)
-        rig.do(lambda servo, now: servo.set_target(MIDDLE, 0.0, now, _TO_MIDDLE_S))
+        harness.do(lambda servo, now: servo.set_target(MIDDLE, 0.0, now, _TO_MIDDLE_S))
         time.sleep(_TO_MIDDLE_S + 0.5)
         aimer.start()
         try:
-            yield rig
+            yield harness
         finally:
             over.set()
             aimer.join()
@@ -200,19 +200,19 @@ def _swinging(path: Path) -> Iterator[Rig]:
             arm.close()
 
 
-def _step(rig: Rig, servo: Servo, over: threading.Event) -> None:
-    body = rig.emulator.arm.body
+def _step(harness: Harness, servo: Servo, over: threading.Event) -> None:
+    body = harness.emulator.arm.body
     for now, _ in control_periods(SETTINGS.period):
         if over.is_set():
             return
-        while not rig.asked.empty():
-            rig.asked.get()(servo, now)
-        rig.log.append((now, servo.step(now), body.angles.copy(), body.speeds.copy()))
+        while not harness.asked.empty():
+            harness.asked.get()(servo, now)
+        harness.log.append((now, servo.step(now), body.angles.copy(), body.speeds.copy()))
 
 
-def _aim(rig: Rig, over: threading.Event) -> None:
+def _aim(harness: Harness, over: threading.Event) -> None:
     begun = time.monotonic()
     while not over.wait(_RATE_S):
-        if rig.aiming:
+        if harness.aiming:
             angles = MIDDLE + SWING * np.sin(1.2 * (time.monotonic() - begun + _RATE_S))
-            rig.do(lambda servo, now, angles=angles: servo.set_target(angles, 0.0, now, _RATE_S))  # type: ignore[misc]
+            harness.do(lambda servo, now, angles=angles: servo.set_target(angles, 0.0, now, _RATE_S))  # type: ignore[misc]

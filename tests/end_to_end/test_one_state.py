@@ -9,7 +9,7 @@ from finished_run import FinishedRun
 from kc_vla.bags.images import decode_image
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.datasets.exchange.export import export_bags
 from kc_vla.datasets.exchange.origin import Origin
@@ -26,7 +26,7 @@ from kc_vla_sim.toy import ToySimulator
 
 @pytest.mark.nightly
 def test_a_frame_has_one_state(toy_run: FinishedRun, tmp_path: Path) -> None:
-    codec = Codec(load_rig("panda_sim"), ActionType.TOOL_DELTA)
+    codec = Codec(load_robot("panda_sim"), ActionType.TOOL_DELTA)
     episode = toy_run.episode
     read = read_rows(toy_run.bag).columns[STATE]
 

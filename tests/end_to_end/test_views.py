@@ -1,4 +1,4 @@
-"""A robot with one view or with three, as its rig names them: from the camera through the graph to the data set."""
+"""A robot with one view or with three, as its file names them: from the camera through the graph to the data set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stack import PIPER, REPLAY, Stack
 from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagReader
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.share import share
 from kc_vla.core.views import Views
 from kc_vla.datasets.exchange.export import export_bags
@@ -39,8 +39,8 @@ VIEWS = (("front",), ("overhead", "left", "hand"))
 COLOURS = {"front": (200, 30, 30), "overhead": (30, 200, 30), "left": (30, 30, 200), "hand": (200, 200, 30)}
 
 
-def rig_with(views: tuple[str, ...], robot: str, folder: Path) -> Path:
-    """A rig that comes with the stack, with other views."""
+def robot_with(views: tuple[str, ...], robot: str, folder: Path) -> Path:
+    """A robot that comes with the stack, with other views."""
     content = yaml.safe_load((share("robots") / f"{robot}.yaml").read_text())
     content |= {"robot": "mine", "cameras": {view: f"{view}_lens" for view in views}}
     file = folder / "mine.yaml"
@@ -53,13 +53,13 @@ class ToyRun:
     """An episode of the toy robot with those views."""
 
     views: tuple[str, ...]
-    rig: Path
+    robot: Path
     run: FinishedRun
 
     @cached_property
     def seen(self) -> list[Views]:
         """What the cameras saw in each frame, by the simulator played once more."""
-        simulator = ToySimulator(SIZE, load_rig(str(self.rig)).cameras)
+        simulator = ToySimulator(SIZE, load_robot(str(self.robot)).cameras)
         frames = [simulator.reset("counting", SEED).views]
         for action in recorded_actions(self.run.episode):
             if len(frames) == len(self.run.episode.scores):
@@ -75,10 +75,10 @@ class ToyRun:
 )
 def toy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToyRun]:
     folder = tmp_path_factory.mktemp("views")
-    rig = rig_with(request.param, "panda_sim", folder)
-    arguments = {"seed": SEED, "robot": rig, "image_size": SIZE}
+    robot = robot_with(request.param, "panda_sim", folder)
+    arguments = {"seed": SEED, "robot": robot, "image_size": SIZE}
     with Stack(folder / "runs", arguments, environment={"ROS_HOME": str(folder)}) as stack:
-        yield ToyRun(request.param, rig, FinishedRun.of(stack))
+        yield ToyRun(request.param, robot, FinishedRun.of(stack))
 
 
 def test_the_episode_succeeds_and_is_reported(toy: ToyRun) -> None:
@@ -152,7 +152,7 @@ def test_the_page_shows_the_frames_of_each_view(toy: ToyRun) -> None:
 
 
 def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Path) -> None:
-    given = {"bag": toy.run.bag, "robot": toy.rig, "selector": "oracle", "rate": 0.5}
+    given = {"bag": toy.run.bag, "robot": toy.robot, "selector": "oracle", "rate": 0.5}
     with Stack(tmp_path, given, launch_file=REPLAY, environment={"ROS_HOME": str(tmp_path)}) as stack:
         assert stack.finish() == 0, stack.text
     (report,) = tmp_path.glob("*-replay/replay.json")
@@ -164,12 +164,12 @@ def test_the_bag_is_replayed_to_the_graph_of_its_robot(toy: ToyRun, tmp_path: Pa
 @pytest.mark.parametrize("views", VIEWS, ids=[str(len(views)) for views in VIEWS])
 def test_cameras_that_a_file_names_are_recorded_beside_a_piper(tmp_path: Path, views: tuple[str, ...]) -> None:
     cameras = {}
-    for view in reversed(views):  # the order is that of the rig
+    for view in reversed(views):  # the order is that of the robot file
         write_pictures(tmp_path / view, [COLOURS[view]])
         cameras[view] = {"source": view, "loop": True}
     file = tmp_path / "cameras.yaml"
     file.write_text(yaml.safe_dump(cameras))
-    given = {"cameras": file, "robot": rig_with(views, "piper", tmp_path), "record": True, "selector": "rules"}
+    given = {"cameras": file, "robot": robot_with(views, "piper", tmp_path), "record": True, "selector": "rules"}
     with Stack(tmp_path / "runs", given, launch_file=PIPER, environment={"ROS_HOME": str(tmp_path)}) as stack:
         stack.wait_for("keyframe 0 'start' committed")
         stack.press_ctrl_c()

@@ -58,7 +58,7 @@ def test_an_argument_that_does_not_exist(launch: Callable[..., Stack]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rig", "arguments", "line"),
+    ("robot", "arguments", "line"),
     [
         *at_night(
             (None, {}, "cameras.yaml cannot be read"),
@@ -68,10 +68,10 @@ def test_an_argument_that_does_not_exist(launch: Callable[..., Stack]) -> None:
         ("third_person: {}\nwrist: {}", {"arm": "piper", "can": "none0"}, "can:=none0: there is no such CAN interface"),
     ],
 )
-def test_robots_that_cannot_be(tmp_path: Path, rig: str | None, arguments: dict[str, object], line: str) -> None:
+def test_robots_that_cannot_be(tmp_path: Path, robot: str | None, arguments: dict[str, object], line: str) -> None:
     file = tmp_path / "cameras.yaml"
-    if rig is not None:
-        file.write_text(rig.replace("{}", f"{{source: {DESK / 'wrist.mp4'}}}"))
+    if robot is not None:
+        file.write_text(robot.replace("{}", f"{{source: {DESK / 'wrist.mp4'}}}"))
     given = {"cameras": file, "arm": "emulated", **arguments}
     with Stack(tmp_path / "runs", given, launch_file=PIPER, environment={"ROS_HOME": str(tmp_path)}) as stack:
         assert_refused(stack, line)

@@ -15,7 +15,7 @@ from node_process import Peer
 
 from kc_vla.bags.images import decode_image
 from kc_vla.bags.reader import BagReader
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.media.images import depth_metres
 
 
@@ -54,14 +54,14 @@ def check_bag(runs: Path) -> None:
     """It has our joint states by our name, pictures in RGB, and the depth as it was measured."""
     (bag,) = [path.parent for path in runs.rglob("metadata.yaml")]
     reader = BagReader(bag)
-    rig = load_rig("ur5e_ros")
+    robot = load_robot("ur5e_ros")
     states = [reader.decode(message) for message in reader.messages(["/joint_states"])]
-    assert {tuple(state.name) for state in states} == {rig.names}
+    assert {tuple(state.name) for state in states} == {robot.names}
     assert all(state.header.frame_id == "base" for state in states)
     for view, colour in (("third_person", RED), ("wrist", BLUE)):
         pictures = [reader.decode(message) for message in reader.messages([f"/{view}/image_raw"])]
         assert {picture.encoding for picture in pictures} == {"rgb8"}
-        assert {picture.header.frame_id for picture in pictures} == {rig.cameras[view]}
+        assert {picture.header.frame_id for picture in pictures} == {robot.cameras[view]}
         seen = decode_image(pictures[-1], view).reshape(-1, 3)
         assert np.abs(seen.astype(int) - colour).max() < 6
     lenses = [reader.decode(message) for message in reader.messages(["/third_person/camera_info"])]

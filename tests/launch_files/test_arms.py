@@ -28,7 +28,7 @@ from kc_vla.core.options import option
 class Options:
     address: str = option("of its controller")
 
-MINE = ArmKind("an arm", Options, lambda wiring, options: None, lambda rig, options: options.address)
+MINE = ArmKind("an arm", Options, lambda wiring, options: None, lambda robot, options: options.address)
 """
 
 

@@ -9,14 +9,14 @@ import pytest
 import yaml
 
 from kc_vla.core import topics
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.description.live import WORLD
 from kc_vla.ros import qos
 from kc_vla.ros.message_types import type_name
 from kc_vla.ros.recording import offered, recorded_topics
 
 VIEWERS = Path(__file__).parents[2] / "launch" / "viewers"
-VIEWS = load_rig("panda_sim").views
+VIEWS = load_robot("panda_sim").views
 OFFERED = {f"/{topic.lstrip('/')}": (kind, profile) for topic, kind, profile in recorded_topics(VIEWS)}
 """What the stack says, but for the memories."""
 MARKERS = f"/{topics.SCENE_MARKERS}"

@@ -49,6 +49,7 @@ TERMS = {
     "deed": Term(r"deeds?|doers?", "action, skill call"),
     "whoever": Term(r"whoever|somebody", "client, operator, a person"),
     "mend": Term(r"mend(?:s|ed|ing)?", "repair"),
+    "rig": Term(r"rigs?(?!/)", "robot"),
     "he": Term(r"he|him|his|she|her|hers", "they, the person"),
     "British spelling": Term(
         r"\w*colour\w*|behaviours?|grey|neighbour\w*|cent(?:re|res|red)|\w*metres?|licences?|favour\w*|modell\w+|labell\w+",

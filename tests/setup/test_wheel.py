@@ -33,9 +33,9 @@ import kc_vla.arm.limiter, kc_vla.live.foxglove
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.piper import PiperArm
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
-robot, ended = load_rig("piper"), threading.Event()
+robot, ended = load_robot("piper"), threading.Event()
 emulator = EmulatorProcess(Path(sys.argv[1]), robot)
 threading.Thread(target=emulator.run, args=(ended,)).start()
 try:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kc_vla.arm.interface import ArmState
 from kc_vla.core.chain import Chain
-from kc_vla.core.rig import JointLimits, Rig, Vector
+from kc_vla.core.robot import JointLimits, Robot, Vector
 from tests.support.piper import PIPER
 
 _TOP = 3.0
@@ -56,8 +56,8 @@ class AnyArm:
             self.angles += np.clip(self.sent[-1] - self.angles, -_TOP * seconds, _TOP * seconds)
 
 
-def drawn_rig(limits: JointLimits, links: Chain) -> Rig:
-    """A rig of as many joints."""
+def drawn_robot(limits: JointLimits, links: Chain) -> Robot:
+    """A robot of as many joints."""
     names = tuple(f"joint{k}" for k in range(1, len(links) + 1))
     middle = (limits.lowest + limits.highest) / 2
     return replace(PIPER, name="mine", joints=names, limits=limits, links=links, older=None, rest=middle)
@@ -73,8 +73,8 @@ def _limits(rows: list[tuple[float, float, float]]) -> JointLimits:
 
 
 @st.composite
-def robots(draw: st.DrawFn) -> tuple[Rig, JointLimits, Vector]:
-    """A rig, the limits that its arm reports, which may be broken, and where it is found: it may be outside of both."""
+def robots(draw: st.DrawFn) -> tuple[Robot, JointLimits, Vector]:
+    """A robot, the limits that its arm reports, which may be broken, and where it is found, maybe outside of both."""
     count = draw(st.integers(1, 7))
     rows = []
     for _ in range(count):
@@ -100,4 +100,4 @@ def robots(draw: st.DrawFn) -> tuple[Rig, JointLimits, Vector]:
         draw(st.one_of(st.floats(-3.2, 3.2), st.sampled_from([low, high, high + 0.01, low - 1e-4, high + 1.0])))
         for low, high, _ in rows
     ]
-    return drawn_rig(file, links), _limits(reported), np.array(found)
+    return drawn_robot(file, links), _limits(reported), np.array(found)

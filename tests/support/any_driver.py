@@ -10,25 +10,25 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kc_vla.arm.foreign import ForeignArm, Take
-from kc_vla.core.rig import Rig, Vector
-from kc_vla.core.rig_numbers import ANGLES
+from kc_vla.core.robot import Robot, Vector
 from kc_vla.core.robot_interface import CommandKind, RobotInterface
 from kc_vla.core.robot_model import ROS, DriverChoice
+from kc_vla.core.robot_numbers import ANGLES
 
 _TOP = 3.0
 
 
-def driven(rig: Rig, angles: str = "rad") -> Rig:
-    """Return the same rig, moved by a third-party driver with that unit of an angle, a name in `ANGLES`."""
+def driven(robot: Robot, angles: str = "rad") -> Robot:
+    """Return the same robot, moved by a third-party driver with that unit of an angle, a name in `ANGLES`."""
     options = {
         "kind": CommandKind.ARRAY.value,
         "command": "/go",
         "state": "/at",
-        "joints": [f"axis_{k}" for k in range(len(rig.joints))],
+        "joints": [f"axis_{k}" for k in range(len(robot.joints))],
         "angles": angles,
         "gripper": {"joint": "finger", "closed": 0.0, "open": 1.0},
     }
-    return replace(rig, driver=DriverChoice(ROS, options))
+    return replace(robot, driver=DriverChoice(ROS, options))
 
 
 class AnyRobot:
@@ -72,10 +72,10 @@ class AnyRobot:
 class DrivenArm(ForeignArm):
     """The driver of a robot of that kind, connected, whose time a test lets pass."""
 
-    def __init__(self, rig: Rig, angles: Vector) -> None:
-        assert rig.interface is not None
-        self.robot = AnyRobot(rig.interface, angles)
-        super().__init__(rig, rig.interface, self.robot, patience=0.0)
+    def __init__(self, robot: Robot, angles: Vector) -> None:
+        assert robot.interface is not None
+        self.robot = AnyRobot(robot.interface, angles)
+        super().__init__(robot, robot.interface, self.robot, patience=0.0)
         self.connect()
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.datasets.planned import PlannedEpisode, writing
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.policy.config import PolicyConfig
@@ -75,10 +75,10 @@ def write_episodes(
     return folder
 
 
-def learned(models: Path, rig: str = "panda_sim", **options: Any) -> LearnedBackend:
+def learned(models: Path, robot: str = "panda_sim", **options: Any) -> LearnedBackend:
     """The learned policy in a folder of models."""
     return open_learned(
-        PolicyContext(load_rig(rig), 16), LearnedOptions(models_folder=str(models), device="cpu", **options)
+        PolicyContext(load_robot(robot), 16), LearnedOptions(models_folder=str(models), device="cpu", **options)
     )
 
 

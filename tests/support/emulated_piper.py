@@ -17,7 +17,7 @@ from kc_vla.arm.emulator.process import EmulatorProcess, View
 from kc_vla.arm.emulator.process import main as emulate
 from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.remote import Remote
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from tests.support.piper import PIPER
 
 PATIENCE_S = 20.0
@@ -47,13 +47,13 @@ def enable(arm: PiperArm) -> None:
 @contextmanager
 def running_emulator(
     path: Path,
-    rig: Rig = PIPER,
+    robot: Robot = PIPER,
     firmware: str = FIRMWARE,
     look: Callable[[EmulatorProcess], None] = lambda emulator: None,
 ) -> Iterator[EmulatorProcess]:
     """An arm that answers on the bus at `path`; `look` sees it after each of its rounds."""
     ended = threading.Event()
-    process = EmulatorProcess(path, rig, firmware)
+    process = EmulatorProcess(path, robot, firmware)
     thread = threading.Thread(target=process.run, args=(ended, lambda number: look(process)))
     thread.start()
     try:
@@ -84,14 +84,14 @@ def led_by_hand(path: Path, angles: NDArray[np.float64], gripper: float) -> Iter
 class EmulatedPiper:
     """An arm that answers on a bus, in a process of its own: the test's own work does not make it late."""
 
-    def __init__(self, path: Path, rig: Rig = PIPER) -> None:
-        self._path, self._rig = path, rig
+    def __init__(self, path: Path, robot: Robot = PIPER) -> None:
+        self._path, self._robot = path, robot
 
     def __enter__(self) -> EmulatedPiper:
         """Put it on its bus."""
         self._process = Remote(emulate)
         try:
-            self._process.start("the emulated arm", print, "begin", str(self._path), self._rig)
+            self._process.start("the emulated arm", print, "begin", str(self._path), self._robot)
         except BaseException:
             self._process.close()  # where it is too late for this test it must not keep the next one waiting
             raise

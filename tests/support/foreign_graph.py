@@ -23,9 +23,9 @@ SAW = re.compile(
 )
 
 
-def arguments(rig: str, folder: Path) -> dict[str, object]:
+def arguments(robot: str, folder: Path) -> dict[str, object]:
     """A script of poses of that arm, and cameras by their topics."""
-    poses = [{"joints": pose, "gripper": 0.03, "seconds": 2.0} for pose in SCRIPTS[rig]]
+    poses = [{"joints": pose, "gripper": 0.03, "seconds": 2.0} for pose in SCRIPTS[robot]]
     script, cameras = folder / "script.yaml", folder / "cameras.yaml"
     script.write_text(yaml.safe_dump(poses))
     views = {
@@ -33,9 +33,9 @@ def arguments(rig: str, folder: Path) -> dict[str, object]:
         "wrist": {"topic": JPEG, "fps": 20.0},
     }
     cameras.write_text(yaml.safe_dump(views))
-    content = yaml.safe_load((share("robots") / f"{rig}.yaml").read_text())
+    content = yaml.safe_load((share("robots") / f"{robot}.yaml").read_text())
     content["driver"]["stale_after"] = 1.5  # s: a busy machine lets a process wait for long
-    mine = folder / f"{rig}.yaml"
+    mine = folder / f"{robot}.yaml"
     mine.write_text(yaml.safe_dump(content, sort_keys=False))
     given = {"arm": "ros", "robot": mine, "cameras": cameras, "selector": "rules"}
     return {**given, "policy": "scripted", "script": script}
@@ -44,9 +44,9 @@ def arguments(rig: str, folder: Path) -> dict[str, object]:
 class ForeignGraph(Robot):
     """The graph and the driver beside it."""
 
-    def __init__(self, folder: Path, rig: str, peer: Peer, foreign: ForeignRobotProcess, record: bool) -> None:
+    def __init__(self, folder: Path, robot: str, peer: Peer, foreign: ForeignRobotProcess, record: bool) -> None:
         self.foreign = foreign
-        given = {**arguments(rig, folder), "record": record}
+        given = {**arguments(robot, folder), "record": record}
         super().__init__(folder, given, peer, states="/kc_vla/joint_states", driver="/foreign_robot")
 
     def begin(self) -> None:

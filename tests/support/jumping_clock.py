@@ -49,9 +49,9 @@ def by_the_clock(folder: Path) -> dict[str, object]:
     simulated = {"use_sim_time": True}
     parameters = yaml.safe_load((_LAUNCH / "params" / "piper.yaml").read_text())
     (folder / "params.yaml").write_text(yaml.safe_dump({**parameters, "/**": {"ros__parameters": simulated}}))
-    rig = {
+    cameras = {
         view: {"source": str(_LAUNCH / "desk" / f"{view}.mp4"), "loop": True, **simulated}
         for view in ("third_person", "wrist")
     }
-    (folder / "cameras.yaml").write_text(yaml.safe_dump(rig))
+    (folder / "cameras.yaml").write_text(yaml.safe_dump(cameras))
     return {"params": folder / "params.yaml", "cameras": folder / "cameras.yaml", "selector": "rules"}

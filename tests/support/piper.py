@@ -7,9 +7,9 @@ import numpy as np
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.core.chain import Chain
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
-PIPER = load_rig("piper")
+PIPER = load_robot("piper")
 LIMITS, REST = PIPER.limits, PIPER.rest
 LOWEST, HIGHEST, TOP_SPEED = LIMITS.lowest, LIMITS.highest, LIMITS.speed
 KINEMATICS = Kinematics(PIPER.links)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.datasets.exchange.bag_output import DRIVER_TOPIC, Announcement, BagOutput, picture_topic
@@ -20,7 +20,7 @@ from kc_vla.episodes.episode_data import CommandMode
 START_NS = 5_000_000_000
 PERIOD_NS = 50_000_000
 SIZE = 32
-PIPER_NAMES = load_rig("piper").names
+PIPER_NAMES = load_robot("piper").names
 PANDA_NAMES = (*(f"panda_joint{k}" for k in range(1, 8)), "panda_finger_joint1", "panda_finger_joint2")
 KEYFRAMES = (0, 6, 9, 15, 20)
 TOPICS = ("/third_person/image_raw/compressed", "/wrist/image_raw/compressed", "/joint_states")

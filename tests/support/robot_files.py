@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.robot import RobotError, load_robot
 
 VALUES = st.one_of(
     st.none(), st.booleans(), st.text(max_size=4), st.floats(-400, 400), st.integers(-400, 400), st.lists(st.booleans())
@@ -20,8 +20,8 @@ _OF_PYTHON = ("object is not", "object has no", "broadcast", "could not convert"
 def read_or_refused_in_one_line(file: str) -> None:
     """Read a robot file: it is refused in one line of the reader's own, or its limits and home pose can be an arm's."""
     try:
-        robot = load_rig(file)
-    except RigError as error:
+        robot = load_robot(file)
+    except RobotError as error:
         refused = str(error)
         assert "mine.yaml is not understood: " in refused
         assert "\n" not in refused

@@ -12,7 +12,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 
 from kc_vla.core import topics
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import PredictChunk
 
@@ -68,13 +68,13 @@ class RogueAnswers:
             sequence=request.sequence,
             observation_frame=request.observation_frame,
             action_type=ActionChunk.JOINT_POSITION,
-            names=list(load_rig("piper").names),
+            names=list(load_robot("piper").names),
             period=0.05,
             horizon=HORIZON,
-            dimension=len(load_rig("piper").names),
+            dimension=len(load_robot("piper").names),
             backend="rogue",
         )
-        chunk.actions = array("f", [0.0] * HORIZON * len(load_rig("piper").names))
+        chunk.actions = array("f", [0.0] * HORIZON * len(load_robot("piper").names))
         self._spoil(chunk)
         response.success, response.chunk = True, chunk
         return response

@@ -24,12 +24,12 @@ from vision_msgs.msg import (
 )
 
 from kc_vla.core import topics
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.urdf import Placed
 from kc_vla.ros import qos
 from kc_vla.ros.transforms import transforms_message
 
-PIPER = load_rig("piper")
+PIPER = load_robot("piper")
 PLACES = {"third_person": looking((0.8, 0.1, 0.6), (0.3, 0.0, 0.0)), "wrist": looking((0.3, 0.3, 0.5), (0.3, 0.0, 0.0))}
 """Poses of the two cameras in the robot's base frame."""
 COLORS = {"mug": (200, 30, 30), "bowl": (30, 160, 40), "box": (40, 60, 200)}

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.policy.interface import PolicyError, PolicyInput
 from kc_vla.policy.remote.mapping_file import load_mapping
 from kc_vla.policy.serving.groot import GrootServer
 from kc_vla.policy.serving.openpi import OpenPiServer
 from kc_vla.policy.serving.served import Served
 
-PANDA = load_rig("panda_sim")
+PANDA = load_robot("panda_sim")
 SLOTS = 5
 
 

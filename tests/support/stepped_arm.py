@@ -4,7 +4,7 @@ from kc_vla.arm.emulator.body import Body
 from kc_vla.arm.interface import ArmState
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from tests.support.piper import HIGHEST, LIMITS, LOWEST, PIPER, REST
 
 _ENOUGH = 10

@@ -11,7 +11,7 @@ from kc_vla.arm.outside import NOISE, beyond
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 from tests.support.piper import KINEMATICS
 
 SETTINGS = ServoSettings()
@@ -36,7 +36,7 @@ class SteppedArm(MovableArm, Protocol):
         ...
 
 
-class Rig:
+class Harness:
     """A servo, its arm and a clock; `begun`: how much had been sent each time it began, and where it was then."""
 
     def __init__(self, arm: SteppedArm, settings: ServoSettings = SETTINGS, workspace: Workspace = EVERYWHERE) -> None:
@@ -61,11 +61,11 @@ class Rig:
             self.run(self.settings.period)
 
 
-def check(rig: Rig, step: np.ndarray, limits: JointLimits) -> None:
+def check(harness: Harness, step: np.ndarray, limits: JointLimits) -> None:
     """Nothing that was sent is a jump: not the first from where the arm was, nor any from the one before."""
-    first = dict(rig.begun)
+    first = dict(harness.begun)
     last = None
-    for number, sent in enumerate(rig.arm.sent):
+    for number, sent in enumerate(harness.arm.sent):
         if number in first:
             last = first[number]
             assert np.abs(sent - last).max() <= max(NOISE, 1e-3 * step.max()) + _ROUNDING

@@ -11,7 +11,7 @@ from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
 from kc_vla.core.options import option
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.policy.backends import PolicyContext, PolicyKind
 from kc_vla.policy.interface import PolicyInput
 
@@ -32,8 +32,8 @@ class StillBackend:
     needs_plan = False
     action_type = ActionType.JOINT_POSITION
 
-    def __init__(self, rig: Rig, horizon: int, follow: bool) -> None:
-        self.names = Codec(rig, self.action_type).action_names
+    def __init__(self, robot: Robot, horizon: int, follow: bool) -> None:
+        self.names = Codec(robot, self.action_type).action_names
         self._horizon, self._follow = horizon, follow
         self._held: NDArray[np.float64] | None = None
 

@@ -11,7 +11,7 @@ from plugin import install
 
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.keyframes.joining import Start
 from kc_vla.keyframes.live import FrameToScore, LiveSelector
 from kc_vla.keyframes.scoring import ScorerInput, SourceError
@@ -28,7 +28,7 @@ from kc_vla_sim.simulators import SIMULATORS, SimulatorContext, open_simulator
 PACKAGE = Path(__file__).parents[1]
 ROWS = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]["entry-points"]
 EPISODE = Episode("e", "counting", "push", 0, 50_000_000, running=True)
-RIG = load_rig("piper")
+ROBOT = load_robot("piper")
 
 
 @pytest.fixture(autouse=True)
@@ -75,14 +75,14 @@ def held(policy: Backend, joint: float) -> float:
     """Where the first joint is to be, when it is there."""
     state = np.full(len(policy.names), joint)
     chunk = policy.infer(PolicyInput(0, {}, [], state, "", np.empty((0, 0), np.float32)))
-    assert chunk.shape == (16, len(RIG.columns))
+    assert chunk.shape == (16, len(ROBOT.columns))
     assert (chunk == chunk[0, 0]).all()
     return float(chunk[0, 0])
 
 
 @pytest.mark.parametrize(("options", "places"), [({}, [0.5, 0.5, 0.25]), ({"follow": True}, [0.5, 0.75, 0.25])])
 def test_the_policy_holds_still(options: dict[str, object], places: list[float]) -> None:
-    policy = open_backend("still", PolicyContext(RIG, 16), options)
+    policy = open_backend("still", PolicyContext(ROBOT, 16), options)
     policy.reset(EPISODE)
     found = [held(policy, 0.5), held(policy, 0.75)]
     policy.reset(EPISODE)
@@ -113,7 +113,7 @@ def test_the_simulator_has_noise_which_the_seed_decides() -> None:
 
 def test_what_they_cannot_have_is_said_in_a_line() -> None:
     with pytest.raises(PolicyError, match="policy 'still': there is no option 'folow': did you mean 'follow'"):
-        open_backend("still", PolicyContext(RIG, 16), {"folow": True})
+        open_backend("still", PolicyContext(ROBOT, 16), {"folow": True})
     with pytest.raises(SourceError, match=r"keyframe selector 'every': option 'every' is 0: allowed is 1\.\.10000"):
         open_selector("every", {"every": 0})
     with pytest.raises(DetectorError, match="object detector 'colored': option 'color' must be three numbers"):
@@ -131,22 +131,22 @@ def test_a_broken_package_hides_no_row(tmp_path: Path, monkeypatch: pytest.Monke
     assert {"still", "learned", "broken"} <= set(policy_argument("piper", "learned").choices)
     why = "'broken' of package 'torn_[0123]' cannot be loaded"
     with pytest.raises(PolicyError, match=why):
-        open_backend("broken", PolicyContext(RIG, 16))
+        open_backend("broken", PolicyContext(ROBOT, 16))
     with pytest.raises(SourceError, match=why):
         open_selector("broken")
     with pytest.raises(SimulationError, match=why):
         open_simulator("broken", SimulatorContext())
     with pytest.raises(DetectorError, match=why):
         open_detector("broken")
-    assert open_backend("still", PolicyContext(RIG, 16)).name == "still"
+    assert open_backend("still", PolicyContext(ROBOT, 16)).name == "still"
 
 
 def test_the_robot_of_a_context_is_read_by_its_former_name(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
-    for context in (PolicyContext(RIG, 16), SimulatorContext(RIG), Wiring("piper", RIG)):
-        assert context.robot is context.rig is RIG
+    for context in (PolicyContext(ROBOT, 16), SimulatorContext(ROBOT), Wiring("piper", ROBOT)):
+        assert context.robot is context.rig is ROBOT
     assert capfd.readouterr().err.splitlines() == [
         f"deprecated: the attribute rig of a {kind} is called robot"
         for kind in ("PolicyContext", "SimulatorContext", "Wiring")

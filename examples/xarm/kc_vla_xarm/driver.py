@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kc_vla.arm.interface import ArmError, ArmState, UnfitArmError, require_target
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot import Robot, Vector
 from kc_vla_xarm import vendor
 from kc_vla_xarm.reports import JOINTS_PORT, Joints, Reports
 from kc_vla_xarm.row import XArmOptions
@@ -67,19 +67,19 @@ class XArm:
     has_brakes = True
     shutdown_message = "the arm is parked, its motors have no power, and its brakes hold it"
 
-    def __init__(self, rig: Rig, options: XArmOptions) -> None:
+    def __init__(self, robot: Robot, options: XArmOptions) -> None:
         """Prepare; nothing is opened."""
-        if len(rig.gripper) != 1:
+        if len(robot.gripper) != 1:
             raise UnfitArmError(
-                f"robot '{rig.name}' has {len(rig.gripper)} gripper joints, but the driver 'xarm' has 1"
+                f"robot '{robot.name}' has {len(robot.gripper)} gripper joints, but the driver 'xarm' has 1"
             )
-        self._rig, self._options = rig, options
-        self.limits, self.home_pose, self.kinematics = rig.limits, rig.rest, Kinematics(rig.links_of(""))
+        self._robot, self._options = robot, options
+        self.limits, self.home_pose, self.kinematics = robot.limits, robot.rest, Kinematics(robot.links_of(""))
         self.firmware, self.warnings = "", ()  # type: tuple[str, tuple[str, ...]]
         self._reports: Reports | None = None
         self._stream: Any = None
         self._slow: Any = None
-        self._at: Vector = rig.rest
+        self._at: Vector = robot.rest
         self._refused_at, self._refusal = -np.inf, ""
         self._followed = False
         self._left_at = -np.inf
@@ -115,10 +115,10 @@ class XArm:
 
     def check_identity(self) -> None:
         """See `ArmDriver.check_identity`."""
-        found, wanted = int(self._slow.axis), len(self._rig.joints)
+        found, wanted = int(self._slow.axis), len(self._robot.joints)
         if found != wanted:
             raise UnfitArmError(
-                f"the arm at {self._options.address} has {found} joints, and robot '{self._rig.name}' has {wanted}: "
+                f"the arm at {self._options.address} has {found} joints, and robot '{self._robot.name}' has {wanted}: "
                 "choose its robot file, or its address"
             )
 
@@ -172,7 +172,7 @@ class XArm:
 
     def read_state(self) -> ArmState:
         """See `MovableArm.read_state`."""
-        count, joints = len(self._rig.joints), self._reports.joints if self._reports is not None else None
+        count, joints = len(self._robot.joints), self._reports.joints if self._reports is not None else None
         if joints is None:
             zeros = np.zeros(count)
             return ArmState(np.inf, self._at, zeros, self._opening, zeros > 0, False, (), self._silence())
@@ -207,12 +207,12 @@ class XArm:
             self._refusal = _ANSWERS.get(code, "it does not answer: look at the network") + f" (code {code} of the SDK)"
             self._wake.set()
             return
-        self._target = float(np.clip(gripper, 0.0, self._rig.opening))
+        self._target = float(np.clip(gripper, 0.0, self._robot.opening))
 
     # -- what it reports ----------------------------------------------------------------------------------------
 
     def _powered(self) -> NDArray[np.bool_]:
-        count = len(self._rig.joints)
+        count = len(self._robot.joints)
         return np.zeros(count, bool) if self._reports is None else self._reports.powered[:count].copy()
 
     def _follows(self, joints: Joints) -> bool:
@@ -315,11 +315,11 @@ class XArm:
     def _move_gripper(self) -> None:
         code, pulses = self._slow.get_gripper_position()
         if code == 0 and pulses is not None:
-            self._opening = self._rig.opening * float(pulses) / _PULSES
+            self._opening = self._robot.opening * float(pulses) / _PULSES
         target = self._target
         if target is not None and (self._sent is None or abs(target - self._sent) > _GRIPPER_STEP):
             # A connection without reports takes the mode for 0, in which the SDK would wait until the arm stands.
-            goal = round(target / self._rig.opening * _PULSES)
+            goal = round(target / self._robot.opening * _PULSES)
             if self._slow.set_gripper_position(goal, wait=False, wait_motion=False, auto_enable=False) == 0:
                 self._sent = target
 

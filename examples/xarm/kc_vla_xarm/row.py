@@ -35,6 +35,6 @@ XARM = ArmKind(
     meaning="a UFACTORY xArm over Ethernet, by the vendor's SDK in servo mode",
     options=XArmOptions,
     make=_make,
-    identity=lambda rig, options: _identity(options),
-    timing=lambda rig, options: Timing(command_rate=options.command_rate),
+    identity=lambda robot, options: _identity(options),
+    timing=lambda robot, options: Timing(command_rate=options.command_rate),
 )

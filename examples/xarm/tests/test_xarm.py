@@ -25,7 +25,7 @@ from kc_vla.arm.session import ArmSession, Failure, Gravity
 from kc_vla.arm.stop_latch import StopLatch
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.options import OptionError
-from kc_vla.core.rig import Rig, load_rig
+from kc_vla.core.robot import Robot, load_robot
 
 ROBOT = Path(__file__).parents[1] / "kc_vla_xarm/robots/xarm7.yaml"
 SPEED, PERIOD_S, EVERY = 1.0, 0.005, 2
@@ -40,11 +40,11 @@ PATIENCE_S = 60.0
 class Desk:
     """A session with the arm of a control box, and what it said."""
 
-    def __init__(self, box: ControlBox, patience: float = 5.0, robot: Rig | None = None) -> None:
+    def __init__(self, box: ControlBox, patience: float = 5.0, robot: Robot | None = None) -> None:
         self.box, self.stopped = box, False
         self.said: list[tuple[Gravity, str]] = []
         wiring = Wiring(
-            "xarm", robot or load_rig(str(ROBOT)), {"address": ADDRESS, "port_offset": box.offset}, None, patience
+            "xarm", robot or load_robot(str(ROBOT)), {"address": ADDRESS, "port_offset": box.offset}, None, patience
         )
         # A busy machine may let the control loop stand still for longer than it may beside a real arm.
         settings = ServoSettings(PERIOD_S, EVERY, SPEED, stalled_after=5.0, stale_after=1.0, grace=0.5)
@@ -132,19 +132,21 @@ def desk(box: ControlBox) -> Iterator[Desk]:
 
 
 def test_the_row_is_found_by_its_entry_point_and_the_file_names_it() -> None:
-    rig = load_rig(str(ROBOT))
-    assert rig.driver.type == "xarm"
+    robot = load_robot(str(ROBOT))
+    assert robot.driver.type == "xarm"
     assert "xarm" in ARMS.names()
-    chosen = choose_arm("xarm", rig, {"address": "10.0.0.5"})
+    chosen = choose_arm("xarm", robot, {"address": "10.0.0.5"})
     assert chosen.identity == "xarm-10.0.0.5"
     assert chosen.timing.command_rate == 100.0
     with pytest.raises(OptionError, match=r"'command_rate' is 500\.0: allowed is 50\.\.250"):
-        choose_arm("xarm", rig, {"command_rate": 500})
+        choose_arm("xarm", robot, {"command_rate": 500})
 
 
 def test_its_links_put_the_flange_where_the_vendor_says() -> None:
-    rig = load_rig(str(ROBOT))
-    np.testing.assert_allclose(Kinematics(rig.links_of("")).flange(np.zeros(7))[:3, 3], [0.206, 0.0, 0.1205], atol=1e-4)
+    robot = load_robot(str(ROBOT))
+    np.testing.assert_allclose(
+        Kinematics(robot.links_of("")).flange(np.zeros(7))[:3, 3], [0.206, 0.0, 0.1205], atol=1e-4
+    )
 
 
 def test_it_moves_within_the_velocity_limit_and_is_parked(box: ControlBox, capfd: pytest.CaptureFixture[str]) -> None:
@@ -253,7 +255,7 @@ def test_another_program_that_takes_the_arm_blocks_it(desk: Desk, harm: tuple[ob
 
 
 def test_one_outside_of_its_limits_gets_no_power_and_is_led_back_by_a_person_alone(box: ControlBox) -> None:
-    robot = load_rig(str(ROBOT))
+    robot = load_robot(str(ROBOT))
     lowest = np.where(np.arange(7) == 5, 0.4, robot.limits.lowest)  # it stands at 0
     desk = Desk(box, robot=replace(robot, limits=replace(robot.limits, lowest=lowest)))
     desk.connect()

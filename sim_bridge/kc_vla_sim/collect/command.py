@@ -24,7 +24,7 @@ from kc_vla_sim.experts.phases import unknown_phases
 from kc_vla_sim.image_size import LARGEST_IMAGE
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
-from kc_vla_sim.robot import CONTROL_RATE, RIG
+from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.variants import check_variant
 from kc_vla_sim.workers import run_jobs
 
@@ -179,7 +179,7 @@ def _planned(task: str, setting: RecordingSetting, options: CollectOptions) -> A
     settings = {
         "task": task,
         **options.chosen,
-        "robot": RIG.name,
+        "robot": ROBOT.name,
         **asdict(setting),
         "whims": False,
         "drawn": list(DRAWN),

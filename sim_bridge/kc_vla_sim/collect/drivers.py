@@ -25,7 +25,7 @@ from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.evaluate.agent import HORIZON, Agent, Execution
 from kc_vla_sim.experts.phases import PUSHED
 from kc_vla_sim.frame import SimulatedFrame
-from kc_vla_sim.robot import RIG
+from kc_vla_sim.robot import ROBOT
 from kc_vla_sim.simulator import Simulator
 
 _KICKS = 0.01
@@ -207,4 +207,4 @@ class PolicyDriver:
 @lru_cache(maxsize=1)
 def driving_backend(policy: DrivingPolicy) -> LearnedBackend:
     """Return this process's policy."""
-    return open_learned(PolicyContext(RIG, HORIZON), LearnedOptions(policy.model, policy.models, device="cpu"))
+    return open_learned(PolicyContext(ROBOT, HORIZON), LearnedOptions(policy.model, policy.models, device="cpu"))

@@ -24,7 +24,7 @@ from kc_vla_sim.actions import TOOL_DELTA_SIZE
 from kc_vla_sim.collect.demonstrator import Demonstrator
 from kc_vla_sim.collect.drivers import CollectionPolicy, DrivingPolicy, ExpertDriver, PolicyDriver
 from kc_vla_sim.frame import SimulatedFrame
-from kc_vla_sim.robot import CONTROL_RATE, RIG
+from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
 
 MOST_ATTEMPTS = 5
@@ -35,7 +35,7 @@ DRAWN = (1.0, 1.5, 2.0, 2.5)
 """Where a policy learns or drives, images are drawn so many times as large as they are kept, by chance for each
 episode: cameras have more pixels than a network looks at, and one that has seen only images drawn at its own size
 stands still before any others."""
-_CODEC = Codec(RIG, ActionType.TOOL_DELTA)
+_CODEC = Codec(ROBOT, ActionType.TOOL_DELTA)
 
 
 class RecordingError(DataSetError):

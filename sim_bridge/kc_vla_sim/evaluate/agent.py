@@ -27,7 +27,7 @@ from kc_vla.policy.history import KEYFRAMES, History
 from kc_vla.policy.interface import Backend
 from kc_vla_sim.errors import BadExecutionError
 from kc_vla_sim.frame import SimulatedFrame
-from kc_vla_sim.robot import RIG
+from kc_vla_sim.robot import ROBOT
 from kc_vla_sim.scorer_inputs import PERIOD_NS, sight_of_frame
 
 HORIZON = 16
@@ -88,7 +88,7 @@ class Agent:
             look: draws the present frame, where the simulator has not drawn it and it is needed.
             history: what of the past the policy is given.
         """
-        self._look, self._codec = look, Codec(RIG, ActionType.TOOL_DELTA)
+        self._look, self._codec = look, Codec(ROBOT, ActionType.TOOL_DELTA)
         settings = SchedulerSettings(execution.execute_steps, execution.blend_steps)
         self._loop = ClosedLoop(
             selector, backend, self._state, settings, execution.latency_steps, history, execution.told

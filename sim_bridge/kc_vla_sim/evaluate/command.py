@@ -24,7 +24,7 @@ from kc_vla_sim.evaluate.results import add_outcome, read_outcomes, write_summar
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
-from kc_vla_sim.robot import CONTROL_RATE, RIG
+from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim.variants import check_variant
 from kc_vla_sim.workers import run_jobs
@@ -151,7 +151,7 @@ def _fingerprints(setting: EvaluationSetting) -> dict[str, str]:
 def _player(setting: EvaluationSetting) -> Player:
     """Return this process's player."""
     backend = open_learned(
-        PolicyContext(RIG, HORIZON),
+        PolicyContext(ROBOT, HORIZON),
         LearnedOptions(
             model=setting.model,
             models_folder=setting.models,

@@ -76,10 +76,10 @@ class ManiskillBridgeNode(StackNode):
     def start(self) -> None:
         """Check the renderer and open the services; the environment is made at the first reset."""
         values = self.parameters
-        rig = values.loaded_robot()
+        robot = values.loaded_robot()
         try:
             given = options_in(values.options, "parameter 'options'")
-            context = SimulatorContext(rig, values.image_size)
+            context = SimulatorContext(robot, values.image_size)
             self._simulator = open_simulator(values.simulator, context, given, without_defaults(values))
         except (SimulationError, OptionError) as error:
             raise StartError(str(error)) from error
@@ -95,7 +95,7 @@ class ManiskillBridgeNode(StackNode):
         self._plans = RecentPlans(values.expert_horizon)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
-        self._publisher = FramePublisher(self, self._simulator, rig.views, values.depth)
+        self._publisher = FramePublisher(self, self._simulator, robot.views, values.depth)
         self.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.command(0.05))
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)

@@ -10,6 +10,10 @@ from lerobot.configs.policies import PreTrainedConfig
 from lerobot.optim.optimizers import AdamWConfig
 
 import kc_vla
+from kc_vla.core.deprecation import deprecated
+
+ROBOT = "panda_sim"
+"""The robot where none is named."""
 
 
 def shipped(folder: str) -> Path:
@@ -31,7 +35,8 @@ class KcVlaConfig(PreTrainedConfig):
         model: name of the policy there.
         selector_models: the same of the keyframe selector.
         selector: name of it there.
-        rig: the robot: a name of robots/, or a YAML file.
+        robot: a name of robots/, or a YAML file.
+        rig: former name of `robot`, read for one more version.
         threads: of the CPU for each network.
         execute_steps: control steps of a chunk before the next is computed.
         blend_steps: fade from chunk to chunk, control steps.
@@ -43,11 +48,21 @@ class KcVlaConfig(PreTrainedConfig):
     model: str = "policy"
     selector_models: str = ""
     selector: str = "keyframe_selector"
-    rig: str = "panda_sim"
+    robot: str = ROBOT
+    rig: str = ""
     threads: int = 1
     execute_steps: int = 5
     blend_steps: int = 3
     window_frames: int = 5
+
+    def __post_init__(self) -> None:
+        """Take the robot by its former name, if it is given. Raises: ValueError."""
+        super().__post_init__()
+        if self.rig:
+            if self.robot not in (ROBOT, self.rig):
+                raise ValueError("policy.robot and policy.rig are one: set policy.robot alone")
+            deprecated("policy.rig is called policy.robot")
+            self.robot, self.rig = self.rig, ""
 
     @property
     def observation_delta_indices(self) -> None:

@@ -11,7 +11,7 @@ from lerobot.policies.pretrained import PreTrainedPolicy
 from lerobot.utils.constants import OBS_IMAGES, OBS_STATE
 from torch import Tensor
 
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.execution.scheduler import SchedulerSettings
 from kc_vla.policy.remembering import open_remembering
 from lerobot_policy_kc_vla.configuration_kc_vla import KcVlaConfig, shipped
@@ -28,13 +28,17 @@ class KcVlaPolicy(PreTrainedPolicy):
     def __init__(self, config: KcVlaConfig, **_: Any) -> None:
         super().__init__(config)
         config.validate_features()
-        rig = config.rig if config.rig.endswith((".yaml", ".yml")) else str(shipped("robots") / f"{config.rig}.yaml")
+        robot = (
+            config.robot
+            if config.robot.endswith((".yaml", ".yml"))
+            else str(shipped("robots") / f"{config.robot}.yaml")
+        )
         self._mind = open_remembering(
             models=Path(config.models).expanduser() if config.models else shipped("models"),
             model=config.model,
             selectors=Path(config.selector_models).expanduser() if config.selector_models else shipped("models"),
             selector=config.selector,
-            rig=load_rig(rig),
+            robot=load_robot(robot),
             threads=config.threads,
             window=config.window_frames,
             how=SchedulerSettings(config.execute_steps, config.blend_steps),

@@ -18,8 +18,7 @@ from kc_vla.arm.servo_modes import Mode, ServoSettings
 from kc_vla.arm.session import ArmSession, Failure
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core.options import OptionError
-from kc_vla.core.rig import DriverChoice, RigError, load_rig
-from kc_vla.core.rig import Rig as Robot
+from kc_vla.core.robot import DriverChoice, Robot, RobotError, load_robot
 from kc_vla.core.share import share
 from kc_vla.core.tables import TableError
 from kc_vla.machine.finding import Level
@@ -42,9 +41,9 @@ class Options:
 
 class Ideal:
     firmware, warnings, shutdown_message, has_brakes = "1.0", (), "the ideal arm sleeps", False
-    def __init__(self, rig, options):
-        self.limits, self.home_pose, self.kinematics = rig.limits, rig.rest, Kinematics(rig.links)
-        self.angles, self.gripper, self.powered = rig.rest.copy(), 0.0, False
+    def __init__(self, robot, options):
+        self.limits, self.home_pose, self.kinematics = robot.limits, robot.rest, Kinematics(robot.links)
+        self.angles, self.gripper, self.powered = robot.rest.copy(), 0.0, False
     def connect(self): pass
     def check_identity(self): pass
     def may_be_enabled(self): return self.powered
@@ -64,8 +63,8 @@ def bad(wiring, options):
     raise KeyError("libvendor")
 
 IDEAL = ArmKind("an ideal arm", Options, lambda wiring, options: Ideal(wiring.robot, options),
-                lambda rig, options: f"ideal-{options.desk}", lambda rig, options: Timing(command_rate=50.0))
-FAILS = ArmKind("fails", Options, bad, lambda rig, options: "fails")
+                lambda robot, options: f"ideal-{options.desk}", lambda robot, options: Timing(command_rate=50.0))
+FAILS = ArmKind("fails", Options, bad, lambda robot, options: "fails")
 """
 
 
@@ -76,7 +75,7 @@ def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, ARMS.group, rows)
 
 
-class Rig(Watched):
+class Harness(Watched):
     def __init__(self, driver: str, patience: float = 0.0, robot: Robot = PIPER) -> None:
         super().__init__(60.0)
         wiring = Wiring(driver, robot, {"desk": f"{driver}-desk"}, patience=patience)
@@ -84,13 +83,13 @@ class Rig(Watched):
 
 
 @pytest.fixture
-def ideal(others: None) -> Iterator[Rig]:
-    rig = Rig("ideal")
-    yield rig
-    rig.session.hang_up()
+def ideal(others: None) -> Iterator[Harness]:
+    harness = Harness("ideal")
+    yield harness
+    harness.session.hang_up()
 
 
-def test_an_arm_of_another_package_moves_and_is_parked(ideal: Rig) -> None:
+def test_an_arm_of_another_package_moves_and_is_parked(ideal: Harness) -> None:
     session = ideal.session
     ideal.until(lambda: session.ready and session.told is not None)
 
@@ -107,7 +106,7 @@ def test_an_arm_of_another_package_moves_and_is_parked(ideal: Rig) -> None:
 
 def test_one_outside_of_its_limits_gets_no_power_and_is_led_back_by_a_person_alone(others: None) -> None:
     narrow = replace(PIPER.limits, highest=np.where(np.arange(6) == 4, REST[4] - 0.3, PIPER.limits.highest))
-    ideal = Rig("ideal", robot=replace(PIPER, limits=narrow))
+    ideal = Harness("ideal", robot=replace(PIPER, limits=narrow))
     session = ideal.session
     ideal.until(lambda: session.ready and session.told is not None and session.blocked)
     assert "joint 5 is at 28.6 degrees, outside of its" in session.blocked
@@ -121,9 +120,9 @@ def test_one_outside_of_its_limits_gets_no_power_and_is_led_back_by_a_person_alo
     session.hang_up()
 
 
-def test_one_controller_at_a_time_has_it(ideal: Rig) -> None:
+def test_one_controller_at_a_time_has_it(ideal: Harness) -> None:
     ideal.until(lambda: ideal.session.ready)
-    second = Rig("ideal")
+    second = Harness("ideal")
     second.until(lambda: second.session.failure is Failure.CANNOT_START)
     assert "another controller has the arm on 'ideal-ideal-desk': end it first" in second.text
     second.session.hang_up()
@@ -133,7 +132,7 @@ def test_one_controller_at_a_time_has_it(ideal: Rig) -> None:
 def test_a_driver_with_a_bug_ends_its_process_and_the_session_says_so(
     others: None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    ideal = Rig("ideal")  # here, as what is started in a fixture is not captured
+    ideal = Harness("ideal")  # here, as what is started in a fixture is not captured
     session = ideal.session
     ideal.until(lambda: session.ready and session.told is not None)
 
@@ -156,10 +155,10 @@ def test_a_driver_with_a_bug_ends_its_process_and_the_session_says_so(
     ],
 )
 def test_a_driver_that_cannot_be_had_is_told_of_in_one_line(others: None, driver: str, words: str) -> None:
-    rig = Rig(driver)
-    rig.until(lambda: rig.session.failure is Failure.CANNOT_START)
-    rig.session.hang_up()
-    (said,) = [line for line in rig.text.splitlines() if not line.startswith("waiting for")]
+    harness = Harness(driver)
+    harness.until(lambda: harness.session.failure is Failure.CANNOT_START)
+    harness.session.hang_up()
+    (said,) = [line for line in harness.text.splitlines() if not line.startswith("waiting for")]
     assert words in said
 
 
@@ -176,12 +175,12 @@ def test_a_robot_file_names_its_driver_with_options(tmp_path: Path, others: None
     usual = "driver: {type: piper}"
     assert usual in text
     file.write_text(text.replace(usual, "driver: {type: ideal, desk: left}"))
-    rig = load_rig(str(file))
-    assert rig.driver == DriverChoice("ideal", {"desk": "left"})
-    assert choose_arm("ideal", rig).identity == "ideal-left"
-    assert choose_arm("ideal", rig, {"desk": "right"}).identity == "ideal-right"
-    assert choose_arm("ideal", rig).timing.command_rate == 50.0
-    assert choose_arm("piper", rig).identity == "can0"  # what the file says is of another driver
+    robot = load_robot(str(file))
+    assert robot.driver == DriverChoice("ideal", {"desk": "left"})
+    assert choose_arm("ideal", robot).identity == "ideal-left"
+    assert choose_arm("ideal", robot, {"desk": "right"}).identity == "ideal-right"
+    assert choose_arm("ideal", robot).timing.command_rate == 50.0
+    assert choose_arm("piper", robot).identity == "can0"  # what the file says is of another driver
     values = ControllerParameters(arm="ideal", robot=str(file), driver="{desk: right}")
     assert values.chosen_arm().identity == "ideal-right"
     chosen = values.chosen_arm()
@@ -189,23 +188,23 @@ def test_a_robot_file_names_its_driver_with_options(tmp_path: Path, others: None
     with pytest.raises(
         OptionError, match=r"driver 'ideal' of robot '.*': there is no option 'dseck': did you mean 'desk'"
     ):
-        choose_arm("ideal", rig, {"dseck": "right"})
+        choose_arm("ideal", robot, {"dseck": "right"})
     for wrong in ("piper", "{channel: can0}", "{type: 7}"):
         file.write_text(text.replace(usual, f"driver: {wrong}"))
-        with pytest.raises(RigError, match="driver must be a mapping with a type, such as"):
-            load_rig(str(file))
+        with pytest.raises(RobotError, match="driver must be a mapping with a type, such as"):
+            load_robot(str(file))
 
 
 def test_a_robot_of_another_driver_is_not_moved_by_a_ros_driver() -> None:
-    assert load_rig("piper").driver == DriverChoice("piper")
-    assert choose_arm("ros", load_rig("ur5e_ros")).timing.command_rate == 50.0
+    assert load_robot("piper").driver == DriverChoice("piper")
+    assert choose_arm("ros", load_robot("ur5e_ros")).timing.command_rate == 50.0
     words = "driver 'ros' of robot 'piper', whose file has the driver 'piper': option 'kind' is missing"
     with pytest.raises(OptionError, match=words):
-        choose_arm("ros", load_rig("piper"))
+        choose_arm("ros", load_robot("piper"))
 
 
 def test_options_of_a_ros_driver_are_those_of_any_other_row() -> None:
-    robot = load_rig("ur5e_ros")
+    robot = load_robot("ur5e_ros")
     usual, slow = choose_arm("ros", robot), choose_arm("ros", robot, {"rate": 20, "command": "/other"})
     assert usual.options.interface(robot.joints) == robot.interface
     assert (slow.timing.command_rate, slow.identity) == (20.0, "ros/other")
@@ -215,8 +214,8 @@ def test_options_of_a_ros_driver_are_those_of_any_other_row() -> None:
 
 
 def test_the_options_of_a_piper_may_be_in_its_file_or_in_the_parameters() -> None:
-    rig = replace(PIPER, driver=DriverChoice("piper", {"channel": "can3"}))
-    assert choose_arm("piper", rig).identity == "can3"
+    robot = replace(PIPER, driver=DriverChoice("piper", {"channel": "can3"}))
+    assert choose_arm("piper", robot).identity == "can3"
     assert ControllerParameters(arm="piper", channel="can1").chosen_arm().identity == "can1"
     assert ControllerParameters(arm="piper", channel="can1", driver="{channel: can2}").chosen_arm().identity == "can2"
     with pytest.raises(OptionError, match="write them as"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.policy.expert import ExpertBackend
 from kc_vla.policy.interface import Backend, PolicyError, PolicyInput
 from kc_vla.policy.replay import ReplayBackend, open_recording
@@ -48,7 +48,7 @@ def test_replay_refuses_what_is_no_recording(shape: tuple[int, ...]) -> None:
 
 
 def test_replay_refuses_what_another_robot_did(tmp_path: Path) -> None:
-    panda, piper = load_rig("panda_sim"), load_rig("piper")
+    panda, piper = load_robot("panda_sim"), load_robot("piper")
     bag = str(write_episode(tmp_path / "bag", Script(joints=tuple(panda.names))))
     assert open_recording(bag, 16, panda).infer(given_at(0)).shape == (16, 7)
     with pytest.raises(PolicyError, match=r"is of a 'panda_sim', this robot is a 'piper'"):

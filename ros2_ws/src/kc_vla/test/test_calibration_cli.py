@@ -127,7 +127,7 @@ def test_the_camera_on_the_flange_is_found_from_a_recording(poses, lens, tmp_pat
     assert main(["calibrate", "hand-eye", "--setup=in-hand", *words]) == 0, capsys.readouterr().err
     content = yaml.safe_load(output.read_text())
     assert content["parameters"]["calibration_type"] == "eye_in_hand"
-    assert content["parameters"]["tracking_base_frame"] == "wrist_optical_frame"  # as the rig calls it
+    assert content["parameters"]["tracking_base_frame"] == "wrist_optical_frame"  # as the robot calls it
     found = content["transformation"]
     place = [found[axis] for axis in "xyz"]
     assert np.linalg.norm(np.array(place) - CAMERA[:3, 3]) < 3e-3

@@ -16,7 +16,7 @@ from kc_vla.calibration.hand_eye import JointOffsets
 from kc_vla.calibration.latency import Latency
 from kc_vla.calibration.reading import load_latency, load_offsets
 from kc_vla.cameras.errors import CalibrationError
-from kc_vla.core.rig import JointLimits
+from kc_vla.core.robot import JointLimits
 
 OFFSETS = np.radians([0.0, 1.5, -2.0, 0.5, 1.0, 0.0])
 
@@ -34,11 +34,15 @@ def test_offsets_are_read_as_they_were_written(file):
     np.testing.assert_allclose(found.limits.lowest, LOWEST, atol=1e-6)
 
 
-def test_offsets_of_another_arm_are_refused(file):
+@pytest.mark.parametrize("key", ["robot", "rig"])
+def test_offsets_of_another_arm_are_refused(file, key):
+    """The key was called `rig` before."""
+    content = yaml.safe_load(file.read_text())
+    content = {key: content.pop("robot"), **content}
+    file.write_text(yaml.safe_dump(content))
     for known in (("piper",), ("piper_ros", "piper")):  # the same arm by another driver
         np.testing.assert_allclose(load_offsets(file, LIMITS, known).angles, OFFSETS, atol=1e-6)
-    content = yaml.safe_load(file.read_text())
-    file.write_text(yaml.safe_dump({**content, "rig": "piper_ros"}))
+    file.write_text(yaml.safe_dump({**content, key: "piper_ros"}))
     load_offsets(file, LIMITS, ("piper", "piper"))
     file.write_text(yaml.safe_dump(content))
     with pytest.raises(CalibrationError, match=r"is of the arm 'piper', not of a 'piper_h': .* joints --robot piper_h"):

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from kc_vla.cli import main
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
-FORMER = Path(__file__).parent / "former_rigs"
+FORMER = Path(__file__).parent / "former_robot_files"
 
 
 def test_a_robot_is_shown_with_units(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,7 +29,7 @@ def test_a_file_of_before_is_converted_once(capsys: pytest.CaptureFixture[str], 
     words = ["robot", "convert", str(FORMER / "ur5e_ros.yaml"), str(tmp_path / "mine.yaml")]
     assert main(words) == 0
     assert capsys.readouterr().out == f"{tmp_path}/mine.yaml: written\n{tmp_path}/mine.urdf: written\n"
-    assert load_rig(str(tmp_path / "mine.yaml")).urdf == tmp_path / "mine.urdf"
+    assert load_robot(str(tmp_path / "mine.yaml")).urdf == tmp_path / "mine.urdf"
     assert main(words) == 1
     assert capsys.readouterr().err.endswith("mine.yaml is there already: name another file\n")
 

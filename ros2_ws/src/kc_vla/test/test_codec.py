@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 
 from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.codec import Codec, CodecError
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
-PANDA, PIPER = load_rig("panda_sim"), load_rig("piper")
+PANDA, PIPER = load_robot("panda_sim"), load_robot("piper")
 POSE = np.array([0.4, 0.1, 0.2, 1.0, 0.0, 0.0, 0.0])
 FINITE = st.floats(-3, 3)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.chain import Chain
 from kc_vla.core.mounted_camera import MountedCamera, pose_matrix
-from kc_vla.core.rig import Rig, load_rig
+from kc_vla.core.robot import Robot, load_robot
 from kc_vla.core.share import share
 from kc_vla.core.urdf import DescriptionError, Placed, RobotTree, read_urdf
 from kc_vla.description.live import (
@@ -23,10 +23,10 @@ from kc_vla.description.live import (
 )
 from kc_vla.description.robot import description_of
 
-RIGS = [load_rig(file.stem) for file in sorted(share("robots").glob("*.yaml"))]
-WITH_LINKS = [rig for rig in RIGS if rig.links is not None]
-TREES = {rig.name: description_of(rig)[1] for rig in RIGS}
-PIPER, PANDA = load_rig("piper"), load_rig("panda_sim")
+ROBOTS = [load_robot(file.stem) for file in sorted(share("robots").glob("*.yaml"))]
+WITH_LINKS = [robot for robot in ROBOTS if robot.links is not None]
+TREES = {robot.name: description_of(robot)[1] for robot in ROBOTS}
+PIPER, PANDA = load_robot("piper"), load_robot("panda_sim")
 FRANKA = np.array(
     [
         [0.0, 0.0, 0.333, 0.0],
@@ -50,20 +50,20 @@ def chained(places: list[Placed], frame: str, root: str) -> np.ndarray:
     return pose
 
 
-def angles(rig: Rig) -> st.SearchStrategy[list[float]]:
-    return st.tuples(*(st.floats(-3.1, 3.1) for _ in rig.joints)).map(list)
+def angles(robot: Robot) -> st.SearchStrategy[list[float]]:
+    return st.tuples(*(st.floats(-3.1, 3.1) for _ in robot.joints)).map(list)
 
 
-@pytest.mark.parametrize("rig", WITH_LINKS, ids=lambda rig: rig.name)
+@pytest.mark.parametrize("robot", WITH_LINKS, ids=lambda robot: robot.name)
 @given(data=st.data())
-def test_the_tool_is_where_the_arm_has_it(rig: Rig, data: st.DataObject) -> None:
-    joints, tree = data.draw(angles(rig)), TREES[rig.name]
-    frames = Kinematics(rig.links_of("")).frames(np.array(joints))
-    names = [next(joint.child for joint in tree.joints if joint.name == name) for name in rig.joints]
-    places = [*tree.fixed, *tree.moved(dict(zip(rig.joints, joints, strict=True)))]
-    np.testing.assert_allclose(chained(places, rig.tool_frame, rig.base_frame), frames[-1], atol=1e-6)
+def test_the_tool_is_where_the_arm_has_it(robot: Robot, data: st.DataObject) -> None:
+    joints, tree = data.draw(angles(robot)), TREES[robot.name]
+    frames = Kinematics(robot.links_of("")).frames(np.array(joints))
+    names = [next(joint.child for joint in tree.joints if joint.name == name) for name in robot.joints]
+    places = [*tree.fixed, *tree.moved(dict(zip(robot.joints, joints, strict=True)))]
+    np.testing.assert_allclose(chained(places, robot.tool_frame, robot.base_frame), frames[-1], atol=1e-6)
     for name, frame in zip(names, frames[:-1], strict=True):
-        np.testing.assert_allclose(chained(places, name, rig.base_frame), frame, atol=1e-6)
+        np.testing.assert_allclose(chained(places, name, robot.base_frame), frame, atol=1e-6)
 
 
 @given(angles(PIPER))
@@ -81,29 +81,29 @@ def test_the_panda_is_as_its_maker_has_it(joints: list[float]) -> None:
     np.testing.assert_allclose(pose, Kinematics(Chain.of_table(FRANKA)).flange(np.array(joints)) @ flange, atol=1e-6)
 
 
-@pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
-def test_fingers_are_as_far_apart_as_the_gripper_is_open(rig: Rig) -> None:
-    tree = TREES[rig.name]
-    share_each = rig.opening * 0.6 / len(rig.gripper)
-    positions = dict.fromkeys(rig.joints, 0.3) | dict.fromkeys(rig.gripper, share_each)
+@pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
+def test_fingers_are_as_far_apart_as_the_gripper_is_open(robot: Robot) -> None:
+    tree = TREES[robot.name]
+    share_each = robot.opening * 0.6 / len(robot.gripper)
+    positions = dict.fromkeys(robot.joints, 0.3) | dict.fromkeys(robot.gripper, share_each)
     fingers = [link for link in tree.links if "finger" in link]
     assert len(fingers) == 2
     left, right = (tree.pose(finger, positions) for finger in fingers)
-    tool = tree.pose(rig.tool_frame, positions)
+    tool = tree.pose(robot.tool_frame, positions)
     assert left is not None
     assert right is not None
     assert tool is not None
-    assert np.linalg.norm(left[:3, 3] - right[:3, 3]) == pytest.approx(rig.opening * 0.6)
+    assert np.linalg.norm(left[:3, 3] - right[:3, 3]) == pytest.approx(robot.opening * 0.6)
     middle = np.linalg.inv(tool) @ np.append((left + right)[:3, 3] / 2, 1.0)
     np.testing.assert_allclose(middle[:2], 0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
-def test_every_rig_is_described_with_the_joints_that_it_tells_of(rig: Rig) -> None:
-    tree = TREES[rig.name]
-    assert tree.root == rig.base_frame
-    assert set(rig.names) <= {joint.name for joint in tree.joints}
-    moved = tree.moved(dict.fromkeys(rig.names, 0.01))
+@pytest.mark.parametrize("robot", ROBOTS, ids=lambda robot: robot.name)
+def test_every_robot_is_described_with_the_joints_that_it_tells_of(robot: Robot) -> None:
+    tree = TREES[robot.name]
+    assert tree.root == robot.base_frame
+    assert set(robot.names) <= {joint.name for joint in tree.joints}
+    moved = tree.moved(dict.fromkeys(robot.names, 0.01))
     assert {each.child for each in moved} | {each.child for each in tree.fixed} == set(tree.links) - {tree.root}
 
 
@@ -202,7 +202,7 @@ def test_what_a_simulator_tells_replaces_what_it_told_and_never_the_robot() -> N
     assert len(standing.all) == 1
 
 
-def test_a_file_takes_the_place_of_the_rigs_own_and_its_meshes_are_found_from_anywhere(tmp_path: Path) -> None:
+def test_a_file_takes_the_place_of_the_robots_own_and_its_meshes_are_found_from_anywhere(tmp_path: Path) -> None:
     text = description_of(PIPER)[0].replace(
         '<link name="flange" />',
         '<link name="flange"><visual><geometry><mesh filename="parts/hand 1.stl"/></geometry></visual>'
@@ -259,13 +259,13 @@ def test_a_description_that_is_not_there_is_told(tmp_path: Path) -> None:
         description_of(replace(PIPER, links=None, urdf=None))
 
 
-def test_a_rig_of_ones_own_names_a_description_beside_it(tmp_path: Path) -> None:
+def test_a_robot_of_ones_own_names_a_description_beside_it(tmp_path: Path) -> None:
     text = (share("robots") / "panda_sim.yaml").read_text()
     (tmp_path / "mine.yaml").write_text(text)
-    assert load_rig(str(tmp_path / "mine.yaml")).urdf == PANDA.urdf  # the stack's own
+    assert load_robot(str(tmp_path / "mine.yaml")).urdf == PANDA.urdf  # the stack's own
     (tmp_path / "urdf").mkdir()
     (tmp_path / "urdf" / "panda.urdf").write_text((share("robots") / "urdf" / "panda.urdf").read_text())
-    assert load_rig(str(tmp_path / "mine.yaml")).urdf == tmp_path / "urdf" / "panda.urdf"
+    assert load_robot(str(tmp_path / "mine.yaml")).urdf == tmp_path / "urdf" / "panda.urdf"
 
 
 def test_a_tree_names_its_links() -> None:

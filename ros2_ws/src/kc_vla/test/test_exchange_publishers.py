@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.publishers import one_publisher
 from kc_vla.datasets.exchange.stream_clock import far_off, steps
 
 NAMES = (*(f"j{k}" for k in range(5)), "gripper")
-PIPER = load_rig("piper").names
+PIPER = load_robot("piper").names
 
 
 def motion(

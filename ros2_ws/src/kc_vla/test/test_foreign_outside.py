@@ -11,7 +11,7 @@ from any_driver import UNITS, DrivenArm, driven
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
-from stepped_servo import Rig, check
+from stepped_servo import Harness, check
 
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.kinematics import Kinematics
@@ -20,13 +20,12 @@ from kc_vla.arm.outside import AT_LIMIT, beyond
 from kc_vla.arm.servo_modes import Mode, ServoSettings
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.chain import Chain
-from kc_vla.core.rig import JointLimits, Vector, load_rig
-from kc_vla.core.rig import Rig as Robot
+from kc_vla.core.robot import JointLimits, Robot, Vector, load_robot
 
 PERIOD = 0.02
 SETTINGS = ServoSettings(period=PERIOD, stale_after=60.0, stalled_after=60.0, speed=2.0)
 """A busy machine may hold the test up: it lets time pass by itself, and the driver's messages come in real time."""
-UR = load_rig("ur5e_ros")
+UR = load_robot("ur5e_ros")
 FAR = np.array([0.1, -1.0, 0.5, 0.2, 0.3, 0.4])
 NARROW = replace(UR.limits, highest=np.array([3.0, 0.0, 3.0, 3.0, 3.0, -0.3]))
 """Joint 6 at 0.4 rad is 40 degrees outside of them."""
@@ -36,23 +35,23 @@ def everywhere(robot: Robot) -> Workspace:
     return Workspace(Kinematics(robot.links_of("")), (-9.0, -9.0, -9.0), (9.0, 9.0, 9.0))
 
 
-def begin(robot: Robot, angles: Vector, settings: ServoSettings = SETTINGS) -> Rig:
-    return Rig(DrivenArm(robot, angles), settings, everywhere(robot))
+def begin(robot: Robot, angles: Vector, settings: ServoSettings = SETTINGS) -> Harness:
+    return Harness(DrivenArm(robot, angles), settings, everywhere(robot))
 
 
 @pytest.fixture
-def arm() -> Rig:
+def arm() -> Harness:
     return begin(driven(replace(UR, limits=NARROW)), FAR)
 
 
-def led_back(rig: Rig, seconds: float = 120.0) -> None:
-    end = rig.now + seconds
-    while rig.servo.mode is Mode.RETURN:
-        rig.run(PERIOD)
-        assert rig.now < end
+def led_back(harness: Harness, seconds: float = 120.0) -> None:
+    end = harness.now + seconds
+    while harness.servo.mode is Mode.RETURN:
+        harness.run(PERIOD)
+        assert harness.now < end
 
 
-def test_it_connects_and_is_reported_and_not_moved_by_itself(arm: Rig) -> None:
+def test_it_connects_and_is_reported_and_not_moved_by_itself(arm: Harness) -> None:
     report = arm.run(1.0)
     assert report.mode is Mode.BLOCKED
     assert report.reason.startswith("joint 6 is at 22.9 degrees, outside of its -180.0 to -17.2: look at the arm")
@@ -63,7 +62,7 @@ def test_it_connects_and_is_reported_and_not_moved_by_itself(arm: Rig) -> None:
     assert arm.arm.sent == []
 
 
-def test_a_persons_word_leads_it_back_slowly_and_nothing_else_moves_it_meanwhile(arm: Rig) -> None:
+def test_a_persons_word_leads_it_back_slowly_and_nothing_else_moves_it_meanwhile(arm: Harness) -> None:
     arm.resume()
     assert arm.run(0.3).mode is Mode.RETURN
     arm.servo.set_target(FAR + 0.5, 0.0, arm.now, 0.1)
@@ -87,16 +86,18 @@ def test_one_with_calibrated_joints_is_led_back_too() -> None:
     robot = driven(replace(UR, limits=NARROW))
     arm = DrivenArm(robot, FAR)
     moved = OffsetArm(arm, Offsets(np.full(6, 0.02), NARROW))
-    rig = Rig(arm, SETTINGS, everywhere(robot))
-    rig.servo = type(rig.servo)(moved, SETTINGS, everywhere(robot))
-    rig.resume()
-    led_back(rig)
-    assert rig.servo.mode is Mode.HOLD
+    harness = Harness(arm, SETTINGS, everywhere(robot))
+    harness.servo = type(harness.servo)(moved, SETTINGS, everywhere(robot))
+    harness.resume()
+    led_back(harness)
+    assert harness.servo.mode is Mode.HOLD
     assert not beyond(moved.read_state().angles, moved.limits).any()
 
 
 @pytest.mark.parametrize("wrong", [np.nan, 57.0, -10.0, 1e6])
-def test_a_joint_that_cannot_be_where_it_is_reported_blocks_whichever_driver_says_it(arm: Rig, wrong: float) -> None:
+def test_a_joint_that_cannot_be_where_it_is_reported_blocks_whichever_driver_says_it(
+    arm: Harness, wrong: float
+) -> None:
     """The intake of joint states leaves such messages out; other drivers report whatever they like."""
     state = arm.arm.read_state()
 
@@ -107,17 +108,17 @@ def test_a_joint_that_cannot_be_where_it_is_reported_blocks_whichever_driver_say
         at = 0.5
 
     robot = driven(UR)
-    rig = Rig(Garbled(robot, FAR), SETTINGS, everywhere(robot))
-    rig.resume()
-    assert rig.run(0.2).mode is Mode.HOLD
-    sent, rig.arm.at = len(rig.arm.sent), wrong
-    report = rig.run(2.0)
+    harness = Harness(Garbled(robot, FAR), SETTINGS, everywhere(robot))
+    harness.resume()
+    assert harness.run(0.2).mode is Mode.HOLD
+    sent, harness.arm.at = len(harness.arm.sent), wrong
+    report = harness.run(2.0)
     assert (report.mode, report.set_point) == (Mode.BLOCKED, None)
     assert "joint 3 is reported at" in report.reason
     assert "correct units and limits in the robot file" in report.reason
-    np.testing.assert_array_equal(rig.arm.sent[sent - 1 :], [FAR] * (len(rig.arm.sent) - sent + 1))
+    np.testing.assert_array_equal(harness.arm.sent[sent - 1 :], [FAR] * (len(harness.arm.sent) - sent + 1))
     with pytest.raises(ArmError, match="joint 3 is reported at"):
-        rig.servo.resume(rig.now)
+        harness.servo.resume(harness.now)
 
 
 @st.composite
@@ -146,20 +147,20 @@ def test_any_robot_outside_of_any_limits_is_led_back_by_a_person_alone(
 ) -> None:
     robot, found = given_
     limits = robot.limits
-    rig = begin(robot, found, replace(SETTINGS, command_every=every))
-    rig.resume(leads_back=False)
-    report = rig.run(5 * PERIOD)
-    assert (report.mode, rig.arm.sent) == (Mode.BLOCKED, [])
+    harness = begin(robot, found, replace(SETTINGS, command_every=every))
+    harness.resume(leads_back=False)
+    report = harness.run(5 * PERIOD)
+    assert (report.mode, harness.arm.sent) == (Mode.BLOCKED, [])
     for joint in np.flatnonzero(beyond(found, limits) > AT_LIMIT).tolist():
         assert f"joint {joint + 1} is at {np.degrees(found[joint]):.1f} degrees" in report.reason
-    rig.resume()
-    rig.servo.set_target(found + 1.0, 0.0, rig.now, 0.1)
-    led_back(rig)
-    assert rig.servo.mode is Mode.HOLD
-    assert beyond(rig.arm.angles, limits).max() < 1e-9
+    harness.resume()
+    harness.servo.set_target(found + 1.0, 0.0, harness.now, 0.1)
+    led_back(harness)
+    assert harness.servo.mode is Mode.HOLD
+    assert beyond(harness.arm.angles, limits).max() < 1e-9
     inside = beyond(found, limits) == 0.0
-    np.testing.assert_allclose(rig.arm.angles[inside], found[inside], atol=1e-5)
-    check(rig, np.minimum(limits.speed, SETTINGS.return_speed) * PERIOD * every, limits)
+    np.testing.assert_allclose(harness.arm.angles[inside], found[inside], atol=1e-5)
+    check(harness, np.minimum(limits.speed, SETTINGS.return_speed) * PERIOD * every, limits)
 
 
 EVENTS = st.lists(
@@ -178,30 +179,30 @@ EVENTS = st.lists(
 def test_whatever_happens_to_it_no_set_point_is_a_jump(drawn: tuple[Robot, Vector], events: list, every: int) -> None:
     robot, found = drawn
     settings = replace(SETTINGS, command_every=every, stalled_after=0.5)
-    rig = begin(robot, found, settings)
+    harness = begin(robot, found, settings)
     words = 0
     for name, value in [*events, ("resume", 0.0)]:
         match name:
             case "aim":
-                rig.servo.set_target(np.full(len(found), value), 0.0, rig.now, 0.1)
+                harness.servo.set_target(np.full(len(found), value), 0.0, harness.now, 0.1)
             case "push":
-                rig.arm.push(np.full(len(found), value) * (rig.servo.mode is Mode.BLOCKED))
+                harness.arm.push(np.full(len(found), value) * (harness.servo.mode is Mode.BLOCKED))
             case "halt":
-                rig.servo.halt("asked to")
+                harness.servo.halt("asked to")
             case "park":
                 try:
-                    rig.servo.park(rig.now)
+                    harness.servo.park(harness.now)
                 except ArmError:
-                    assert rig.servo.mode in (Mode.HOLD, Mode.BLOCKED)
+                    assert harness.servo.mode in (Mode.HOLD, Mode.BLOCKED)
             case "stuck" | "free":
-                rig.arm.robot.follows = name == "free"
+                harness.arm.robot.follows = name == "free"
             case "stall":
-                rig.now += 0.7
+                harness.now += 0.7
             case "resume" | "enable":
-                rig.resume(leads_back=name == "resume")
+                harness.resume(leads_back=name == "resume")
                 words += name == "resume"
-        outside = beyond(rig.arm.angles, robot.limits).max() > AT_LIMIT
-        rig.run(15 * PERIOD)
+        outside = beyond(harness.arm.angles, robot.limits).max() > AT_LIMIT
+        harness.run(15 * PERIOD)
         if not words and outside:
-            assert rig.arm.sent == []
-    check(rig, np.minimum(robot.limits.speed, SETTINGS.speed) * PERIOD * every, robot.limits)
+            assert harness.arm.sent == []
+    check(harness, np.minimum(robot.limits.speed, SETTINGS.speed) * PERIOD * every, robot.limits)

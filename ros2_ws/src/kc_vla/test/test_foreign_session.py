@@ -24,10 +24,10 @@ from kc_vla.arm.leaving import Leaving
 from kc_vla.arm.servo_modes import Mode, ServoSettings
 from kc_vla.arm.session import ArmSession, Failure, Gravity
 from kc_vla.arm.wiring import Wiring
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
 PATIENCE_S = 120.0
-RIGS = {"joint_trajectory": "ur5e_ros", "forward_command": "six_axis_ros", "joint_state": "piper_ros"}
+ROBOTS = {"joint_trajectory": "ur5e_ros", "forward_command": "six_axis_ros", "joint_state": "piper_ros"}
 STEP = {"joint_trajectory": [0.2, -0.1, 0.1, 0.1, 0.1, 0.3], "forward_command": [0.3, 0.1, -0.1, 0.2, -0.1, 0.3]}
 STEP["joint_state"] = [0.3, 0.5, -0.4, 0.2, 0.1, 0.3]
 """How far each is sent from where it stands, rad."""
@@ -38,20 +38,20 @@ SAW = re.compile(
 )
 
 
-class Rig(Watched):
+class Harness(Watched):
     """A session, what it said, and the driver that it is about."""
 
-    def __init__(self, kind: str, robot: ForeignRobotProcess, peer: Peer) -> None:
+    def __init__(self, kind: str, process: ForeignRobotProcess, peer: Peer) -> None:
         super().__init__(PATIENCE_S)
-        self.kind, self.robot, self.peer = kind, robot, peer
-        self.rig = load_rig(RIGS[kind])
-        assert self.rig.interface is not None
-        every = round(200.0 / self.rig.interface.rate)
+        self.kind, self.process, self.peer = kind, process, peer
+        self.robot = load_robot(ROBOTS[kind])
+        assert self.robot.interface is not None
+        every = round(200.0 / self.robot.interface.rate)
         self.settings = replace(UNHURRIED, speed=SPEED, command_every=every)
         self.begin()
 
     def begin(self) -> None:
-        wiring = Wiring("ros", self.rig, patience=60.0)
+        wiring = Wiring("ros", self.robot, patience=60.0)
         self.session = ArmSession(wiring, self.settings, 100.0, 0, lambda: self.stopped, self.say)
 
     @property
@@ -97,59 +97,61 @@ class Rig(Watched):
 @pytest.fixture(
     params=[
         "joint_trajectory",
-        *at_night(*(kind for kind in RIGS if kind != "joint_trajectory")),
+        *at_night(*(kind for kind in ROBOTS if kind != "joint_trajectory")),
     ]
 )
-def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Rig]:
+def harness(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Harness]:
     yield from made(request.param, tmp_path)
 
 
 @pytest.fixture
-def trajectory_rig(tmp_path: Path) -> Iterator[Rig]:
+def trajectory_harness(tmp_path: Path) -> Iterator[Harness]:
     yield from made("joint_trajectory", tmp_path)
 
 
-def made(kind: str, folder: Path) -> Iterator[Rig]:
-    with Peer() as peer, ForeignRobotProcess(kind, folder / "robot.log") as robot:
-        rig = Rig(kind, robot, peer)
-        yield rig
-        rig.session.hang_up()
+def made(kind: str, folder: Path) -> Iterator[Harness]:
+    with Peer() as peer, ForeignRobotProcess(kind, folder / "robot.log") as process:
+        harness = Harness(kind, process, peer)
+        yield harness
+        harness.session.hang_up()
 
 
-def check_what_it_saw(rig: Rig, power: str) -> None:
+def check_what_it_saw(harness: Harness, power: str) -> None:
     """Nothing that it refused, no step that is faster than the arm may be, whatever was lost on the way."""
-    assert rig.rig.interface is not None
-    said = rig.robot.end()
+    assert harness.robot.interface is not None
+    said = harness.process.end()
     saw = SAW.search(said)
     assert saw, said
     assert int(saw["commands"]) > 20
     assert int(saw["refused"]) == 0
     lost = 10  # of commands in a row, on a busy machine
-    assert float(saw["step"]) <= lost * np.degrees(SPEED / rig.rig.interface.rate) + 0.1
+    assert float(saw["step"]) <= lost * np.degrees(SPEED / harness.robot.interface.rate) + 0.1
     assert saw["power"] == power
     assert "fell" not in said
     assert "a number that is none" not in said
 
 
-def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
-    rig.connect()
-    assert "the arm was found with power: look at it, then call arm/resume" in rig.text
-    rig.session.set_target(rig.goal, 0.03, 0.05)
-    rig.run(0.5)
-    np.testing.assert_allclose(rig.angles(), KINDS[rig.kind][2], atol=1e-3)  # nobody has resumed
-    assert rig.resume() == ""
-    rig.go(rig.goal)
-    rig.until(lambda: rig.session.told is not None and abs(rig.session.told.report.state.gripper - 0.03) < 1e-3)
-    leaving = rig.leave()
+def test_it_waits_for_a_person_moves_and_is_left_in_order(harness: Harness) -> None:
+    harness.connect()
+    assert "the arm was found with power: look at it, then call arm/resume" in harness.text
+    harness.session.set_target(harness.goal, 0.03, 0.05)
+    harness.run(0.5)
+    np.testing.assert_allclose(harness.angles(), KINDS[harness.kind][2], atol=1e-3)  # nobody has resumed
+    assert harness.resume() == ""
+    harness.go(harness.goal)
+    harness.until(
+        lambda: harness.session.told is not None and abs(harness.session.told.report.state.gripper - 0.03) < 1e-3
+    )
+    leaving = harness.leave()
     assert not leaving.kept_power
-    if rig.kind == "joint_state":  # the vendor's driver has a switch
-        assert rig.said[-1] == (Gravity.NEWS, "the arm is parked, and its driver was told to take its power")
-        np.testing.assert_allclose(rig.angles(), rig.rig.rest, atol=0.05)
-        check_what_it_saw(rig, "off")
+    if harness.kind == "joint_state":  # the vendor's driver has a switch
+        assert harness.said[-1] == (Gravity.NEWS, "the arm is parked, and its driver was told to take its power")
+        np.testing.assert_allclose(harness.angles(), harness.robot.rest, atol=0.05)
+        check_what_it_saw(harness, "off")
     else:
-        assert rig.said[-1] == (Gravity.NEWS, "the arm stands where it is, and its own driver holds it")
-        np.testing.assert_allclose(rig.angles(), rig.goal, atol=0.02)
-        check_what_it_saw(rig, "on")
+        assert harness.said[-1] == (Gravity.NEWS, "the arm stands where it is, and its own driver holds it")
+        np.testing.assert_allclose(harness.angles(), harness.goal, atol=0.02)
+        check_what_it_saw(harness, "on")
 
 
 @pytest.mark.parametrize(
@@ -175,167 +177,171 @@ def test_it_waits_for_a_person_moves_and_is_left_in_order(rig: Rig) -> None:
         ),
     ],
 )
-def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(trajectory_rig: Rig, fault: str, told: str) -> None:
-    rig = trajectory_rig
-    rig.connect()
-    assert rig.resume() == ""
-    far = np.array(KINDS[rig.kind][2]) + np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.1])
-    rig.robot.ask_for(fault, rig.peer)
+def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(
+    trajectory_harness: Harness, fault: str, told: str
+) -> None:
+    harness = trajectory_harness
+    harness.connect()
+    assert harness.resume() == ""
+    far = np.array(KINDS[harness.kind][2]) + np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.1])
+    harness.process.ask_for(fault, harness.peer)
 
     def blocked() -> bool:
-        rig.session.set_target(far, 0.03, 0.05)
-        return re.search(f"the arm is blocked until arm/resume is called: .*{told}", rig.text) is not None
+        harness.session.set_target(far, 0.03, 0.05)
+        return re.search(f"the arm is blocked until arm/resume is called: .*{told}", harness.text) is not None
 
-    rig.until(blocked)
+    harness.until(blocked)
     if fault == "stuck":
-        rig.until(rig.is_told_where_it_is)  # it must not spring when it gets loose
+        harness.until(harness.is_told_where_it_is)  # it must not spring when it gets loose
     elif fault not in ("deaf", "leapt"):
-        assert rig.resume() != ""
-    rig.robot.ask_for("none", rig.peer)
-    rig.until(lambda: rig.session.told is not None and rig.session.told.report.state.age < 0.1)
-    rig.run(0.3)
-    before = rig.angles()
-    rig.session.set_target(far, 0.03, 0.05)
-    rig.run(0.5)
-    np.testing.assert_allclose(rig.angles(), before, atol=5e-3)  # it is well, and moves only at a person's word
-    rig.until(lambda: rig.resume() == "")
-    rig.go(rig.goal)
-    check_what_it_saw(rig, "on")
+        assert harness.resume() != ""
+    harness.process.ask_for("none", harness.peer)
+    harness.until(lambda: harness.session.told is not None and harness.session.told.report.state.age < 0.1)
+    harness.run(0.3)
+    before = harness.angles()
+    harness.session.set_target(far, 0.03, 0.05)
+    harness.run(0.5)
+    np.testing.assert_allclose(harness.angles(), before, atol=5e-3)  # it is well, and moves only at a person's word
+    harness.until(lambda: harness.resume() == "")
+    harness.go(harness.goal)
+    check_what_it_saw(harness, "on")
 
 
 def test_one_outside_of_its_limits_is_reported_and_led_back_by_a_person_alone(tmp_path: Path) -> None:
     kind = "joint_trajectory"
-    with Peer() as peer, ForeignRobotProcess(kind, tmp_path / "robot.log") as robot:
-        rig = Rig(kind, robot, peer)
-        rig.session.hang_up()
-        highest = np.minimum(rig.rig.limits.highest, [0.05, 9.0, 9.0, 9.0, 9.0, 9.0])
-        rig.rig = replace(rig.rig, limits=replace(rig.rig.limits, highest=highest))
-        rig.until(lambda: rig.session.ended)
-        rig.begin()
-        rig.connect()
-        rig.until(lambda: "the arm is blocked until arm/resume is called: joint 1 is at 17.2 degrees" in rig.text)
-        rig.session.set_target(rig.goal, 0.03, 0.05)
-        rig.run(0.5)
-        np.testing.assert_allclose(rig.angles(), KINDS[kind][2], atol=1e-3)
-        assert rig.session.begin_to_resume() == ""
+    with Peer() as peer, ForeignRobotProcess(kind, tmp_path / "robot.log") as process:
+        harness = Harness(kind, process, peer)
+        harness.session.hang_up()
+        highest = np.minimum(harness.robot.limits.highest, [0.05, 9.0, 9.0, 9.0, 9.0, 9.0])
+        harness.robot = replace(harness.robot, limits=replace(harness.robot.limits, highest=highest))
+        harness.until(lambda: harness.session.ended)
+        harness.begin()
+        harness.connect()
+        harness.until(
+            lambda: "the arm is blocked until arm/resume is called: joint 1 is at 17.2 degrees" in harness.text
+        )
+        harness.session.set_target(harness.goal, 0.03, 0.05)
+        harness.run(0.5)
+        np.testing.assert_allclose(harness.angles(), KINDS[kind][2], atol=1e-3)
+        assert harness.session.begin_to_resume() == ""
         modes = set()
 
         def resumed() -> bool:
-            modes.add(rig.mode)
-            rig.session.set_target(rig.goal, 0.03, 0.05)  # nothing else moves it meanwhile
-            return rig.session.resumed() is not None
+            modes.add(harness.mode)
+            harness.session.set_target(harness.goal, 0.03, 0.05)  # nothing else moves it meanwhile
+            return harness.session.resumed() is not None
 
-        rig.until(resumed)
-        assert rig.session.resumed() == ""
+        harness.until(resumed)
+        assert harness.session.resumed() == ""
         assert Mode.RETURN in modes
         assert Mode.FOLLOW not in modes
-        assert rig.angles()[0] <= 0.05
-        inside = np.minimum(rig.goal, highest - 0.01)
-        rig.go(inside)
-        check_what_it_saw(rig, "on")
-        rig.session.hang_up()
+        assert harness.angles()[0] <= 0.05
+        inside = np.minimum(harness.goal, highest - 0.01)
+        harness.go(inside)
+        check_what_it_saw(harness, "on")
+        harness.session.hang_up()
 
 
-def test_an_emergency_stop_brings_it_to_rest_and_keeps_it_there(trajectory_rig: Rig) -> None:
-    rig = trajectory_rig
-    rig.connect()
-    assert rig.resume() == ""
-    far = rig.goal + np.array([1.5, 0.0, 0.0, 0.0, 0.0, 1.5])
+def test_an_emergency_stop_brings_it_to_rest_and_keeps_it_there(trajectory_harness: Harness) -> None:
+    harness = trajectory_harness
+    harness.connect()
+    assert harness.resume() == ""
+    far = harness.goal + np.array([1.5, 0.0, 0.0, 0.0, 0.0, 1.5])
 
     def moving() -> bool:
-        rig.session.set_target(far, 0.03, 1.0)
-        return bool(np.abs(rig.angles() - KINDS[rig.kind][2]).max() > 0.1)
+        harness.session.set_target(far, 0.03, 1.0)
+        return bool(np.abs(harness.angles() - KINDS[harness.kind][2]).max() > 0.1)
 
-    rig.until(moving)
-    rig.stopped = True
-    rig.session.halt("emergency stop")
-    rig.until(lambda: rig.mode is Mode.HOLD)
-    rig.run(1.0)
-    before = rig.angles()
+    harness.until(moving)
+    harness.stopped = True
+    harness.session.halt("emergency stop")
+    harness.until(lambda: harness.mode is Mode.HOLD)
+    harness.run(1.0)
+    before = harness.angles()
     assert np.abs(before - far).max() > 0.3
-    rig.run(0.7)
-    np.testing.assert_allclose(rig.angles(), before, atol=2e-3)
-    assert "the emergency stop is set" in rig.resume()
+    harness.run(0.7)
+    np.testing.assert_allclose(harness.angles(), before, atol=2e-3)
+    assert "the emergency stop is set" in harness.resume()
 
 
 @pytest.mark.nightly
-def test_a_target_below_the_floor_is_not_gone_to(trajectory_rig: Rig) -> None:
-    rig = trajectory_rig
-    rig.connect()
-    assert rig.resume() == ""
-    table = rig.goal.copy()
+def test_a_target_below_the_floor_is_not_gone_to(trajectory_harness: Harness) -> None:
+    harness = trajectory_harness
+    harness.connect()
+    assert harness.resume() == ""
+    table = harness.goal.copy()
     table[1] = -0.1  # the upper arm level, the rest hangs from it
     table[2] = 1.5
     for _ in range(300):
-        rig.session.set_target(table, 0.03, 0.05)
-        rig.run(0.01)
-        assert rig.session.arm is not None
-        assert rig.session.arm.kinematics.frames(rig.angles())[:, 2, 3].min() > 0.0
+        harness.session.set_target(table, 0.03, 0.05)
+        harness.run(0.01)
+        assert harness.session.arm is not None
+        assert harness.session.arm.kinematics.frames(harness.angles())[:, 2, 3].min() > 0.0
 
 
-def test_another_program_that_tells_the_arm_something_blocks_it(trajectory_rig: Rig) -> None:
-    rig = trajectory_rig
-    rig.connect()
-    assert rig.resume() == ""
-    assert rig.rig.interface is not None
-    rival = rig.peer.node.create_publisher(JointTrajectory, rig.rig.interface.command, 10)
-    told = f"another program tells the arm on {rig.rig.interface.command}: end it"
-    rig.until(lambda: told in rig.text)
-    assert told in rig.resume()
-    rig.peer.node.destroy_publisher(rival)
-    rig.until(lambda: rig.resume() == "")
-
-
-@pytest.mark.nightly
-def test_a_driver_that_dies_and_comes_back_is_found_again(trajectory_rig: Rig, tmp_path: Path) -> None:
-    rig = trajectory_rig
-    rig.connect()
-    assert rig.resume() == ""
-    rig.robot.kill()
-    rig.until(lambda: "the arm is blocked until arm/resume is called" in rig.text)
-    with ForeignRobotProcess(rig.kind, tmp_path / "second.log") as again:
-        rig.until(lambda: "the arm answers again" in rig.text)
-        rig.until(lambda: rig.resume() == "")
-        rig.go(rig.goal)
-        rig.robot = again
-        check_what_it_saw(rig, "on")
+def test_another_program_that_tells_the_arm_something_blocks_it(trajectory_harness: Harness) -> None:
+    harness = trajectory_harness
+    harness.connect()
+    assert harness.resume() == ""
+    assert harness.robot.interface is not None
+    rival = harness.peer.node.create_publisher(JointTrajectory, harness.robot.interface.command, 10)
+    told = f"another program tells the arm on {harness.robot.interface.command}: end it"
+    harness.until(lambda: told in harness.text)
+    assert told in harness.resume()
+    harness.peer.node.destroy_publisher(rival)
+    harness.until(lambda: harness.resume() == "")
 
 
 @pytest.mark.nightly
-def test_a_process_that_was_killed_leaves_the_arm_where_it_is_and_the_next_waits(trajectory_rig: Rig) -> None:
-    rig = trajectory_rig
-    rig.connect()
-    assert rig.resume() == ""
-    rig.go(rig.goal)
-    os.kill(rig.session._process.pid, signal.SIGKILL)
-    rig.until(lambda: rig.session.failure is Failure.LOST)
-    rig.said.clear()
-    rig.begin()
-    rig.connect()
-    assert "the arm was found with power" in rig.text
-    np.testing.assert_allclose(rig.angles(), rig.goal, atol=0.02)
-    rig.until(lambda: rig.resume() == "")  # the middleware takes a while to forget the one that was killed
-    rig.go(np.array(KINDS[rig.kind][2]))
+def test_a_driver_that_dies_and_comes_back_is_found_again(trajectory_harness: Harness, tmp_path: Path) -> None:
+    harness = trajectory_harness
+    harness.connect()
+    assert harness.resume() == ""
+    harness.process.kill()
+    harness.until(lambda: "the arm is blocked until arm/resume is called" in harness.text)
+    with ForeignRobotProcess(harness.kind, tmp_path / "second.log") as again:
+        harness.until(lambda: "the arm answers again" in harness.text)
+        harness.until(lambda: harness.resume() == "")
+        harness.go(harness.goal)
+        harness.process = again
+        check_what_it_saw(harness, "on")
 
 
 @pytest.mark.nightly
-def test_a_second_controller_is_refused(trajectory_rig: Rig) -> None:
-    rig = trajectory_rig
-    rig.connect()
-    first = rig.session
-    wiring = Wiring("ros", rig.rig, patience=0.0)
-    rig.session = ArmSession(wiring, rig.settings, 100.0, 0, lambda: False, rig.say)
-    rig.until(lambda: rig.session.failure is Failure.CANNOT_START)
-    assert "another controller has the arm" in rig.text
-    rig.session.hang_up()
-    rig.session = first
-    rig.run(1.0)
-    assert rig.resume() == ""
+def test_a_process_that_was_killed_leaves_the_arm_where_it_is_and_the_next_waits(trajectory_harness: Harness) -> None:
+    harness = trajectory_harness
+    harness.connect()
+    assert harness.resume() == ""
+    harness.go(harness.goal)
+    os.kill(harness.session._process.pid, signal.SIGKILL)
+    harness.until(lambda: harness.session.failure is Failure.LOST)
+    harness.said.clear()
+    harness.begin()
+    harness.connect()
+    assert "the arm was found with power" in harness.text
+    np.testing.assert_allclose(harness.angles(), harness.goal, atol=0.02)
+    harness.until(lambda: harness.resume() == "")  # the middleware takes a while to forget the one that was killed
+    harness.go(np.array(KINDS[harness.kind][2]))
+
+
+@pytest.mark.nightly
+def test_a_second_controller_is_refused(trajectory_harness: Harness) -> None:
+    harness = trajectory_harness
+    harness.connect()
+    first = harness.session
+    wiring = Wiring("ros", harness.robot, patience=0.0)
+    harness.session = ArmSession(wiring, harness.settings, 100.0, 0, lambda: False, harness.say)
+    harness.until(lambda: harness.session.failure is Failure.CANNOT_START)
+    assert "another controller has the arm" in harness.text
+    harness.session.hang_up()
+    harness.session = first
+    harness.run(1.0)
+    assert harness.resume() == ""
 
 
 def test_without_a_driver_it_says_what_is_missing(tmp_path: Path) -> None:
     said: list[str] = []
-    wiring = Wiring("ros", load_rig("ur5e_ros"), patience=0.0)
+    wiring = Wiring("ros", load_robot("ur5e_ros"), patience=0.0)
     session = ArmSession(wiring, ServoSettings(), 100.0, 0, lambda: False, lambda _, text: said.append(text))
     until = time.monotonic() + PATIENCE_S
     while session.failure is None:
@@ -347,9 +353,9 @@ def test_without_a_driver_it_says_what_is_missing(tmp_path: Path) -> None:
     assert wrong == ["no joint states come on /joint_states: start the robot's driver first"]
 
 
-def test_a_rig_that_does_not_say_how_it_is_moved_is_refused(tmp_path: Path) -> None:
+def test_a_robot_that_does_not_say_how_it_is_moved_is_refused(tmp_path: Path) -> None:
     said: list[str] = []
-    wiring = Wiring("ros", load_rig("piper"), patience=0.0)
+    wiring = Wiring("ros", load_robot("piper"), patience=0.0)
     session = ArmSession(wiring, ServoSettings(), 100.0, 0, lambda: False, lambda _, text: said.append(text))
     until = time.monotonic() + PATIENCE_S
     while session.failure is None:

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.arm.joint_intake import JointIntake
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
-RIG = load_rig("ur5e_ros")
-assert RIG.interface is not None
-NAMES = (*RIG.interface.joints, RIG.interface.gripper.joint)
+ROBOT = load_robot("ur5e_ros")
+assert ROBOT.interface is not None
+NAMES = (*ROBOT.interface.joints, ROBOT.interface.gripper.joint)
 ANGLES = (0.1, -1.0, 0.5, 0.2, 0.3, 0.4)
 NOW_NS = 1_700_000_000_000_000_000
 AT = 1000.0
@@ -26,8 +26,8 @@ class Driver:
     """What a driver says, by our clocks."""
 
     def __init__(self) -> None:
-        assert RIG.interface is not None
-        self.intake = JointIntake(RIG.interface, RIG)
+        assert ROBOT.interface is not None
+        self.intake = JointIntake(ROBOT.interface, ROBOT)
         self.at = AT
 
     def say(
@@ -154,11 +154,11 @@ def test_angles_that_no_joint_can_have_are_not_believed(driver: Driver) -> None:
 @pytest.mark.parametrize("out", [0.05, 0.5, 3.0, 6.2])
 def test_angles_outside_of_the_limits_are_believed(driver: Driver, out: float) -> None:
     for _ in range(3):
-        driver.say(positions=(RIG.limits.highest[0] + out, *ANGLES[1:], 0.2))
+        driver.say(positions=(ROBOT.limits.highest[0] + out, *ANGLES[1:], 0.2))
         driver.at += 0.01
     felt = driver.intake.felt(driver.at)
     assert (felt.refusal, felt.doubt) == ("", "")
-    assert felt.angles[0] == pytest.approx(RIG.limits.highest[0] + out)
+    assert felt.angles[0] == pytest.approx(ROBOT.limits.highest[0] + out)
     driver.say(positions=(*ANGLES, 0.2))  # it does not leap back
     if out > 0.2:
         assert "is told to have leapt by" in driver.intake.felt(driver.at).refusal
@@ -206,7 +206,7 @@ def test_nothing_begins_where_a_joint_has_just_leapt_to(driver: Driver) -> None:
 def test_an_arm_at_its_top_speed_does_not_leap(driver: Driver, rate: int) -> None:
     for step in range(rate):
         driver.at = AT + step / rate
-        driver.say(positions=(-1.0 + RIG.limits.speed[0] * step / rate, *ANGLES[1:], 0.2))
+        driver.say(positions=(-1.0 + ROBOT.limits.speed[0] * step / rate, *ANGLES[1:], 0.2))
         assert driver.intake.felt(driver.at).refusal == ""
 
 

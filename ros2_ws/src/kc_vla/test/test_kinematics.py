@@ -10,10 +10,10 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.chain import Chain
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
 angles = st.lists(st.floats(-2.5, 2.5), min_size=6, max_size=6).map(np.array)
-FORMER = Path(__file__).parent / "former_rigs"
+FORMER = Path(__file__).parent / "former_robot_files"
 """The robot files of before, whose links are tables."""
 
 
@@ -51,7 +51,7 @@ def by_table(rows: list[list[float]], joints: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", sorted(TABLES))
 @given(angles)
 def test_a_robot_moves_by_its_urdf_as_it_did_by_its_table(name, joints):
-    found = Kinematics(load_rig(name).links).flange(joints)
+    found = Kinematics(load_robot(name).links).flange(joints)
     np.testing.assert_allclose(found, by_table(TABLES[name], joints), atol=1e-9)
 
 
@@ -62,7 +62,7 @@ def test_an_older_piper_moves_by_its_zero_as_it_did_by_its_table(joints):
 
 
 arms = st.sampled_from(
-    [KINEMATICS, OLDER, oblique(), *(Kinematics(load_rig(f"piper_{model}").links) for model in "hlx")]
+    [KINEMATICS, OLDER, oblique(), *(Kinematics(load_robot(f"piper_{model}").links) for model in "hlx")]
 )
 
 
@@ -125,7 +125,7 @@ def test_the_flange_is_where_the_urdf_has_it(joints, model):
         step[:3, :3] = (Rotation.from_euler("xyz", turn) * Rotation.from_rotvec([0, 0, angle])).as_matrix()
         step[:3, 3] = place
         pose = pose @ step
-    found = Kinematics(load_rig(model).links).flange(joints)
+    found = Kinematics(load_robot(model).links).flange(joints)
     assert np.linalg.norm(found[:3, 3] - pose[:3, 3]) < 1e-4  # the Piper's has an offset of 0.09 mm
     assert Rotation.from_matrix(found[:3, :3].T @ pose[:3, :3]).magnitude() < 1e-6
 

@@ -1,22 +1,22 @@
-"""The file of `cameras:=` and the rig name the same views, or it is told."""
+"""The file of `cameras:=` and the robot name the same views, or it is told."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.launching.cameras import CamerasError, cameras_of, hand_eye_files
 
-PIPER = load_rig("piper")
+PIPER = load_robot("piper")
 
 
-def test_each_view_of_the_rig_has_its_camera(tmp_path: Path) -> None:
-    rig = replace(PIPER, cameras={"front": "front_lens", "hand": "hand_lens", "side": "side_lens"})
+def test_each_view_of_the_robot_has_its_camera(tmp_path: Path) -> None:
+    robot = replace(PIPER, cameras={"front": "front_lens", "hand": "hand_lens", "side": "side_lens"})
     (tmp_path / "pictures").mkdir()
     file = tmp_path / "cameras.yaml"
     file.write_text("side: {source: /dev/video2, fps: 30}\nhand: {source: pictures, frame_id: mine}\nfront: {}")
-    found = cameras_of(file, rig)
+    found = cameras_of(file, robot)
     assert list(found) == ["front", "hand", "side"]
     assert (found["side"]["source"], found["side"]["fps"], found["side"]["frame_id"]) == (
         "/dev/video2",

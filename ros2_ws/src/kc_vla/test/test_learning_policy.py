@@ -14,7 +14,7 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from kc_vla.cli import main
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.tasks import TASKS
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.inference.models import read_registry
@@ -206,7 +206,7 @@ def test_what_is_learnt_from_is_what_the_model_is_given_later(
     assert main(["export", "policy", str(run.folder), "--models", str(tmp_path)]) == 0
     assert str(load_policy(tmp_path, "policy").history) == history
     if history == "none":
-        backend, shown = LearnedBackend(load_policy(tmp_path, "policy"), load_rig("panda_sim"), "cpu"), episode(7)
+        backend, shown = LearnedBackend(load_policy(tmp_path, "policy"), load_robot("panda_sim"), "cpu"), episode(7)
         backend.reset(asked())
         blind, told = (backend.infer(given(shown, known)) for known in ([], [moment(shown, 0)]))
         np.testing.assert_array_equal(blind, told)
@@ -532,7 +532,7 @@ def test_the_actions_that_run_already_are_left_as_they_are(models: Path) -> None
 
 def test_what_does_not_fit_is_told_in_a_line(models: Path) -> None:
     with pytest.raises(PolicyError, match="moves a 'panda_sim', this robot is a 'piper'"):
-        learned(models, rig="piper")
+        learned(models, robot="piper")
     with pytest.raises(PolicyError, match=r"no model 'other' in .*choose one of policy"):
         learned(models, model="other")
     backend = learned(models)

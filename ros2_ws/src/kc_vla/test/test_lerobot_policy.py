@@ -10,13 +10,13 @@ from act_files import PANDA_LIKE, PIPER_LIKE, STATELESS, seen, write_act
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig, load_rig
+from kc_vla.core.robot import Robot, load_robot
 from kc_vla.learning.act.export import export_act
 from kc_vla.policy.backends import PolicyContext, open_backend
 from kc_vla.policy.interface import PolicyError, PolicyInput
 
 EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
-PIPER, PANDA = load_rig("piper"), load_rig("panda_sim")
+PIPER, PANDA = load_robot("piper"), load_robot("panda_sim")
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def panda_like(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export_act(write_act(tmp_path_factory.mktemp("panda"), PANDA_LIKE))[0].parent
 
 
-def opened(folder: Path | str, rig: Rig, horizon: int = 16):
-    return open_backend("lerobot", PolicyContext(rig, horizon), {"checkpoint": str(folder)})
+def opened(folder: Path | str, robot: Robot, horizon: int = 16):
+    return open_backend("lerobot", PolicyContext(robot, horizon), {"checkpoint": str(folder)})
 
 
 def given(state: np.ndarray, **views: np.ndarray) -> PolicyInput:

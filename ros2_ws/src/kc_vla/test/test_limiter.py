@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from nightly import tried
 
 from kc_vla.arm.limiter import MotionLimits, SetPointLimiter
-from kc_vla.core.rig import JointLimits
+from kc_vla.core.robot import JointLimits
 
 JOINTS, PERIOD = 3, 0.005
 LIMITS = MotionLimits(

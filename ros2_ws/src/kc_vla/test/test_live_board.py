@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.live import messages
 from kc_vla.live.board import COMMANDS, SCORES, ClientState, LiveBoard, health
 from kc_vla.live.images import LiveImages
@@ -144,7 +144,7 @@ def test_a_small_picture_is_not_made_larger() -> None:
 
 
 def test_joints_are_told_with_their_bounds() -> None:
-    robot = messages.robot_part(load_rig("piper"), "emulated")
+    robot = messages.robot_part(load_robot("piper"), "emulated")
     assert (robot["name"], robot["kind"]) == ("piper", "emulated")
     assert [joint["unit"] for joint in robot["joints"]].count("rad") == 6
     assert all(joint["low"] < joint["high"] for joint in robot["joints"])

@@ -100,7 +100,7 @@ def camera(bench: Bench, **parameters: object) -> Any:
 
 
 @pytest.mark.parametrize("profile", [RELIABLE, BEST_EFFORT], ids=["reliable", "best effort"])
-def test_pictures_and_calibration_of_a_driver_come_with_its_stamps_in_the_frame_of_the_rig(
+def test_pictures_and_calibration_of_a_driver_come_with_its_stamps_in_the_frame_of_the_robot(
     bench: Bench, profile: QoSProfile
 ) -> None:
     colour, info = bench.driver(Image, COLOUR, profile), bench.driver(CameraInfo, INFO, profile)

@@ -17,7 +17,7 @@ from node_process import Peer, running
 from visualization_msgs.msg import Marker, MarkerArray
 
 from kc_vla.core import topics
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
 from kc_vla_msgs.msg import (
@@ -46,7 +46,7 @@ from kc_vla_msgs.srv import (
 )
 
 SHORT, LONG = "kc_vla.nodes.short_term_memory", "kc_vla.nodes.long_term_memory"
-FRAME = load_rig("panda_sim").base_frame
+FRAME = load_robot("panda_sim").base_frame
 FAST = {"diagnostics_period": 0.1}
 
 

@@ -19,7 +19,7 @@ from rclpy.task import Future
 from sensor_msgs.msg import Image, JointState, Joy
 
 from kc_vla.core import topics
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.policy.teleop import JoySettings
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
@@ -28,7 +28,7 @@ from kc_vla_msgs.msg import ActionChunk, Driver, EpisodeStatus
 from kc_vla_msgs.srv import ExpertChunk, GetKeyframes, PredictChunk
 
 MODULE = "kc_vla.nodes.policy_server"
-PANDA = load_rig("panda_sim")
+PANDA = load_robot("panda_sim")
 PERIOD_NS, START_NS = 50_000_000, 10**9
 
 
@@ -329,7 +329,7 @@ def test_a_bag_that_is_played_to_another_episode_is_told(tmp_path: Path) -> None
         )
 
 
-def test_the_joints_of_another_robot_than_the_rig_are_told(tmp_path: Path) -> None:
+def test_the_joints_of_another_robot_than_the_chosen_one_are_told(tmp_path: Path) -> None:
     with thinking(tmp_path, robot="piper") as (robot, _, _):
         answer = robot.answer(robot.ask("one", 0))
         assert not answer.success

@@ -13,14 +13,14 @@ from tf2_msgs.msg import TFMessage
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core import topics
 from kc_vla.core.mounted_camera import pose_matrix
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.urdf import Placed, RobotTree
 from kc_vla.ros import qos
 from kc_vla.ros.convert import joint_message, time_message
 from kc_vla.ros.transforms import placed_in, transforms_message
 
 MODULE = "kc_vla.nodes.transforms"
-PIPER = load_rig("piper")
+PIPER = load_robot("piper")
 CANNOT_START = 2
 STATIC_LISTENER = QoSProfile(
     depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL

@@ -18,7 +18,7 @@ from kc_vla.arm.piper_models import require_model
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 
 RAISED = np.radians([10.0, 60.0, -40.0, 0.0, 20.0, 5.0])
 
@@ -66,11 +66,11 @@ def test_the_narrower_limits_count(bus_path):
 
 @pytest.mark.parametrize("model", ["piper", "piper_h", "piper_l", "piper_x"])
 def test_the_model_is_told_by_the_limits_of_the_wrist(bus_path, model):
-    with running_emulator(bus_path, load_rig(model)), connected(bus_path) as arm:
-        require_model(arm.told_limits, load_rig(model))
+    with running_emulator(bus_path, load_robot(model)), connected(bus_path) as arm:
+        require_model(arm.told_limits, load_robot(model))
         for other in {"piper", "piper_h", "piper_l", "piper_x"} - {model}:
             with pytest.raises(ArmError, match=f"limits of a {model}, and the robot is {other}: say robot:={model}"):
-                require_model(arm.told_limits, load_rig(other))
+                require_model(arm.told_limits, load_robot(other))
 
 
 def test_limits_that_a_person_has_narrowed_are_no_other_model():

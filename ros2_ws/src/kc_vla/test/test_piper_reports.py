@@ -28,7 +28,7 @@ from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.chain import Chain
-from kc_vla.core.rig import JointLimits, Rig, RigError, firmware_version, load_rig
+from kc_vla.core.robot import JointLimits, Robot, RobotError, firmware_version, load_robot
 
 NARROW = replace(PIPER, name="mine", limits=replace(LIMITS, highest=np.radians([150.0, 180, 0, 100, 10, 120])))
 _FRAMES = 3
@@ -37,8 +37,8 @@ EVERYWHERE = (-2.0, -2.0, -2.0), (2.0, 2.0, 2.0)
 
 
 @contextmanager
-def connected(path: Path, rig: Rig = PIPER) -> Iterator[PiperArm]:
-    arm = PiperArm(rig, str(path), INTERFACE, patience=10.0)
+def connected(path: Path, robot: Robot = PIPER) -> Iterator[PiperArm]:
+    arm = PiperArm(robot, str(path), INTERFACE, patience=10.0)
     arm.connect()
     try:
         yield arm
@@ -170,24 +170,24 @@ def test_a_narrower_robot_file_of_any_name_is_taken_and_the_arm_is_led_inside_it
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_model_is_told_by_links_and_reported_limits_and_not_by_a_files_name(model):
-    rig = load_rig(model)
-    narrowed = replace(rig.limits, lowest=rig.limits.lowest + 0.2, highest=rig.limits.highest - 0.2)
-    require_model(rig.limits, replace(rig, name="mine", limits=narrowed))
+    robot = load_robot(model)
+    narrowed = replace(robot.limits, lowest=robot.limits.lowest + 0.2, highest=robot.limits.highest - 0.2)
+    require_model(robot.limits, replace(robot, name="mine", limits=narrowed))
     for other in set(MODELS) - {model}:
         with pytest.raises(ArmError, match=f"limits of a {other}, and the robot is mine: say robot:={other}, or give"):
-            require_model(load_rig(other).limits, replace(rig, name="mine", limits=narrowed))
+            require_model(load_robot(other).limits, replace(robot, name="mine", limits=narrowed))
 
 
 @pytest.mark.parametrize(
-    ("rig", "words"),
+    ("robot", "words"),
     [
         ("panda_sim", "robot 'panda_sim' has 7 joints, but the driver 'piper' has 6: choose a robot for this driver"),
         (replace(PIPER, name="two", gripper=("left", "right")), "robot 'two' has a gripper of 2 joints"),
         (replace(PIPER, name="bare", links=None), "robot 'bare' has no links"),
     ],
 )
-def test_a_rig_that_no_piper_can_have_is_refused_in_one_line(rig, words):
-    mine = load_rig(rig) if isinstance(rig, str) else rig
+def test_a_robot_that_no_piper_can_have_is_refused_in_one_line(robot, words):
+    mine = load_robot(robot) if isinstance(robot, str) else robot
     for refuses in (require_piper, PiperArm):
         with pytest.raises(UnfitArmError) as told:
             refuses(mine)
@@ -221,8 +221,8 @@ names = st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 400))
 def test_firmware_is_compared_by_its_numbers(one, other):
     first, second = (f"S-V{major}.{minor}-{patch}" for major, minor, patch in (one, other))
     assert (firmware_version(first) < firmware_version(second)) == (one < other)
-    rig = replace(PIPER, links=KINEMATICS.links, older=(firmware_version(second), OLDER.links))
-    assert rig.links_of(first) is (OLDER.links if one < other else KINEMATICS.links)
+    robot = replace(PIPER, links=KINEMATICS.links, older=(firmware_version(second), OLDER.links))
+    assert robot.links_of(first) is (OLDER.links if one < other else KINEMATICS.links)
 
 
 @given(names, st.text(st.characters(codec="ascii"), max_size=20), st.binary(max_size=3))
@@ -237,11 +237,11 @@ def test_a_firmware_is_found_in_an_answer_of_any_length(name, before, after):
 
 @pytest.mark.parametrize("text", ["S-V1.6-1x", "1.6-3", "S-V1.6", "s-v1.6-3", "S-V1.6-3 "])
 def test_a_firmware_that_a_person_writes_is_understood_or_refused(text):
-    with pytest.raises(RigError, match=r"is no firmware such as S-V1\.6-3"):
+    with pytest.raises(RobotError, match=r"is no firmware such as S-V1\.6-3"):
         PIPER.links_of(text)
 
 
-def changed_links(row: int, column: int, by: float) -> Rig:
+def changed_links(row: int, column: int, by: float) -> Robot:
     table = TABLE.copy()
     table[row, column] += by
     return replace(PIPER, links=Chain.of_table(table))
@@ -256,7 +256,7 @@ def test_a_flange_elsewhere_than_by_our_links_is_told_with_the_likely_cause(bus_
 @pytest.mark.parametrize(
     ("links", "cause"),
     [
-        (load_rig("piper_l").links, "it fits the kinematics of robots/piper_l.yaml"),
+        (load_robot("piper_l").links, "it fits the kinematics of robots/piper_l.yaml"),
         (changed_links(1, 3, 0.2).links, "is a tool length set in the arm"),
         (changed_links(5, 2, 0.015).links, ""),
     ],

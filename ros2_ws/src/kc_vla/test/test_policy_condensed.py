@@ -10,7 +10,7 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from kc_vla.cli import main
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.learning.policy.batches import with_superfluous
 from kc_vla.learning.policy.condensing import Condense
 from kc_vla.learning.policy.networks import Situation, Sizes
@@ -78,7 +78,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> PolicyRun:
 def backend(run: PolicyRun) -> LearnedBackend:
     models = run.folder.parent
     assert main(["export", "policy", str(run.folder), "--models", str(models)]) == 0
-    opened = LearnedBackend(load_policy(models, "policy"), load_rig("panda_sim"), "cpu")
+    opened = LearnedBackend(load_policy(models, "policy"), load_robot("panda_sim"), "cpu")
     opened.reset(asked())
     return opened
 

@@ -19,7 +19,7 @@ from robot_bags import KEYFRAMES, PIPER_NAMES, picture, write_panda_bag, write_p
 from kc_vla.cli import main
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.tasks import TASKS
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.keyframes.cameras import Camera
@@ -33,7 +33,7 @@ from kc_vla.policy.learned import open_learned
 from kc_vla.policy.numbers import JointSpace, ToolSpace, space_of
 from kc_vla.policy.options import LearnedOptions
 
-PIPER = load_rig("piper")
+PIPER = load_robot("piper")
 SMALL = ["image_size=32", "init=scratch", "channels=8", "steps=8", "every=8", "batch=8"]
 
 
@@ -110,7 +110,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_piper_s_recordings_make_a_policy_that_moves_its_joints(data: Path, tmp_path: Path) -> None:
     material = find_material([data])
-    assert (material.rig.name, material.action) == ("piper", ActionType.JOINT_POSITION)
+    assert (material.robot.name, material.action) == ("piper", ActionType.JOINT_POSITION)
     assert material.views == ("third_person", "wrist")
     run, models = str(tmp_path / "run"), tmp_path / "models"
     settings = [word for setting in SMALL for word in ("--set", setting)]
@@ -217,7 +217,7 @@ def test_both_versions_of_data_sets_are_learned_from_alike(data: Path, tmp_path:
     words = ["bag", "export", str(data.parent / "bags"), "--output", str(tmp_path / "second"), "--format"]
     assert main([*words, "lerobot-v2.1"]) == 0
     third, second = find_material([data]), find_material([tmp_path / "second"])
-    assert (third.rig.name, third.action, third.views) == (second.rig.name, second.action, second.views)
+    assert (third.robot.name, third.action, third.views) == (second.robot.name, second.action, second.views)
     for one, other in zip(third.episodes, second.episodes, strict=True):
         ours, theirs = asdict(one.read(32)), asdict(other.read(32))
         views = zip(ours.pop("pictures").values(), theirs.pop("pictures").values(), strict=True)
@@ -259,14 +259,14 @@ def test_what_is_left_out_is_told_and_nothing_else_is(
     assert f"1 of {len(known)} episodes (0) have no marked keyframes: they are left out" in capsys.readouterr().out
 
 
-def test_a_robot_that_no_rig_describes_and_an_empty_folder_are_told(data: Path, tmp_path: Path) -> None:
+def test_a_robot_that_no_file_describes_and_an_empty_folder_are_told(data: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"there are no episodes to learn from in .*kc-vla bag export"):
         find_material([tmp_path])
     info = next(data.rglob("info.json"))
     before = info.read_text()
     try:
         info.write_text(json.dumps({**json.loads(before), "robot_type": "unicorn"}))
-        with pytest.raises(DataError, match="is of a robot 'unicorn': the rigs of the stack are of "):
+        with pytest.raises(DataError, match="is of a robot 'unicorn': those of the stack are of "):
             find_material([data])
     finally:
         info.write_text(before)

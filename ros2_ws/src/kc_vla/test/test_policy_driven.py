@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType, Chunk, ChunkLimits, check_chunk
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig, load_rig
+from kc_vla.core.robot import Robot, load_robot
 from kc_vla.policy.backends import PolicyContext, open_backend
 from kc_vla.policy.driven import server
 from kc_vla.policy.driven.action_exchange import ActionExchange
@@ -27,7 +27,7 @@ from kc_vla.policy.driven.wire import ExternalWireError, receive, send
 from kc_vla.policy.interface import ClosableBackend, PolicyError, PolicyInput
 
 EPISODE = Episode("counting-1", "counting", "push", 0, 50_000_000, True)
-PIPER, PANDA = load_rig("piper"), load_rig("panda_sim")
+PIPER, PANDA = load_robot("piper"), load_robot("panda_sim")
 VIEWS = {"third_person": np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3), "wrist": np.zeros((2, 2, 3), np.uint8)}
 STATE = np.linspace(-0.5, 0.5, 8)
 
@@ -41,8 +41,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Asking:
     """A stack in a thread, which asks again and again as the arm controller does."""
 
-    def __init__(self, rig: Rig, path: Path) -> None:
-        self.backend = open_backend("driven", PolicyContext(rig, 16), {"socket": str(path)})
+    def __init__(self, robot: Robot, path: Path) -> None:
+        self.backend = open_backend("driven", PolicyContext(robot, 16), {"socket": str(path)})
         self.backend.reset(EPISODE)
         self.rows: list[np.ndarray] = []
         self.refused: list[str] = []

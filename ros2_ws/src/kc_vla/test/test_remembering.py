@@ -7,7 +7,7 @@ import pytest
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.execution.scheduler import SchedulerSettings
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.observation import Observation
@@ -17,7 +17,7 @@ from kc_vla.policy.history import KEYFRAMES, NONE, History
 from kc_vla.policy.interface import PolicyInput
 from kc_vla.policy.remembering import Remembering
 
-PANDA = load_rig("panda_sim")
+PANDA = load_robot("panda_sim")
 PERIOD_NS = 50_000_000
 VIEWS = {"third_person": np.zeros((4, 4, 3), np.uint8), "wrist": np.zeros((4, 4, 3), np.uint8)}
 

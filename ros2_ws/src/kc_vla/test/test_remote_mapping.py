@@ -15,7 +15,7 @@ from nightly import tried
 from scipy.spatial.transform import Rotation
 
 from kc_vla.core.chunk import ActionType
-from kc_vla.core.rig import Rig, load_rig
+from kc_vla.core.robot import Robot, load_robot
 from kc_vla.policy.remote.array_columns import HOWS, ArrayColumns
 from kc_vla.policy.remote.image_format import TURNS, ImageFormat, resized_with_pad
 from kc_vla.policy.remote.mapping import MappingError, PolicyMapping
@@ -25,7 +25,7 @@ from kc_vla.policy.remote.rotations import FORMS
 from kc_vla.policy.remote.wire import WireError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Gimbal lock")  # it is told, and right all the same
-PANDA, PIPER = load_rig("panda_sim"), load_rig("piper")
+PANDA, PIPER = load_robot("panda_sim"), load_robot("piper")
 numbers = st.floats(-1.0, 1.0, width=32)
 turns = (
     arrays(np.float64, 4, elements=numbers)
@@ -35,9 +35,11 @@ turns = (
 
 
 @st.composite
-def bodies(draw: st.DrawFn, rig: Rig = PANDA) -> RobotPose:
+def bodies(draw: st.DrawFn, robot: Robot = PANDA) -> RobotPose:
     pose = np.concatenate([draw(arrays(np.float64, 3, elements=numbers)), draw(turns)])
-    return RobotPose(pose, draw(arrays(np.float64, len(rig.joints), elements=numbers)), draw(st.floats(0, 1, width=32)))
+    return RobotPose(
+        pose, draw(arrays(np.float64, len(robot.joints), elements=numbers)), draw(st.floats(0, 1, width=32))
+    )
 
 
 def deltas(count: int = 6) -> st.SearchStrategy[np.ndarray]:
@@ -46,7 +48,7 @@ def deltas(count: int = 6) -> st.SearchStrategy[np.ndarray]:
     return st.tuples(moves, grips).map(lambda both: np.concatenate(both, axis=1))
 
 
-def written(tmp_path: Path, rig: Rig = PANDA, **content: Any) -> PolicyMapping:
+def written(tmp_path: Path, robot: Robot = PANDA, **content: Any) -> PolicyMapping:
     usual = {
         "speaks": "openpi",
         "instruction": "prompt",
@@ -59,7 +61,7 @@ def written(tmp_path: Path, rig: Rig = PANDA, **content: Any) -> PolicyMapping:
     path = tmp_path / "mine.yaml"
     kept = {name: value for name, value in {**usual, **content}.items() if value is not None}
     path.write_text(yaml.safe_dump(kept))
-    return load_mapping(str(path), rig, str(kept.get("speaks")))
+    return load_mapping(str(path), robot, str(kept.get("speaks")))
 
 
 @pytest.fixture(scope="module")
@@ -70,24 +72,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", shipped_mappings())
 def test_those_that_come_along_go_there_and_back(name: str) -> None:
     content = yaml.safe_load(shipped_mappings()[name].read_text())
-    for robot in content["robots"]:
-        rig = load_rig(robot)
-        mapping = load_mapping(name, rig, content["speaks"])
+    for robot in map(load_robot, content["robots"]):
+        mapping = load_mapping(name, robot, content["speaks"])
         chance = np.random.default_rng(1)
-        middle = (rig.limits.lowest + rig.limits.highest) / 2
+        middle = (robot.limits.lowest + robot.limits.highest) / 2
         body = RobotPose(np.array([0.4, 0.1, 0.2, *Rotation.random(rng=chance).as_quat()]), middle, 0.25)
-        views = {view: chance.integers(0, 256, (224, 224, 3), np.uint8) for view in rig.views}
+        views = {view: chance.integers(0, 256, (224, 224, 3), np.uint8) for view in robot.views}
         sent = mapping.sent(views, body)
         back, felt = mapping.seen(sent)
         assert all(np.array_equal(views[view], picture) or "kc-vla" in name for view, picture in back.items())
-        expected = state_of(body, mapping.action_type, rig)
-        assert same_state(state_of(felt, mapping.action_type, rig), expected)
+        expected = state_of(body, mapping.action_type, robot)
+        assert same_state(state_of(felt, mapping.action_type, robot), expected)
         actions = np.tile(expected, (4, 1)) + 0.01
         if mapping.action_type is ActionType.TOOL_DELTA:
             actions = np.concatenate([chance.uniform(-0.05, 0.05, (4, 6)), [[0.0], [1.0], [1.0], [0.0]]], axis=1)
         else:
-            actions[:, len(rig.joints) :] = rig.opening / len(rig.gripper)
-        if mapping.rate == rig.control_rate:
+            actions[:, len(robot.joints) :] = robot.opening / len(robot.gripper)
+        if mapping.rate == robot.control_rate:
             taken = mapping.taken(mapping.given(actions, body), body)
             assert taken.dtype == np.float32
             assert np.allclose(taken, actions, atol=1e-5)
@@ -325,7 +326,7 @@ def test_any_yaml_is_refused_in_words(folder: Path, content: Any) -> None:
 
 def test_which_mapping_is_taken_where_none_is_named() -> None:
     assert load_mapping("", PANDA, "openpi").name == "panda_sim-openpi"
-    assert load_mapping("", load_rig("piper_x"), "groot").name == "piper-groot"
+    assert load_mapping("", load_robot("piper_x"), "groot").name == "piper-groot"
     assert load_mapping("", PANDA, "groot", "kc-vla").history == 6
     with pytest.raises(
         MappingError, match=r"no mapping 'libero': there are panda_sim-droid, .* a YAML file of your own"

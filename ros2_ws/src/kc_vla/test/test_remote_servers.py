@@ -16,12 +16,12 @@ from policy_doubles import Double, double
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.policy.backends import BACKENDS, PolicyContext, open_backend
 from kc_vla.policy.interface import Backend, PolicyError, PolicyInput, Proprioception, RememberedFrame
 from kc_vla.policy.options import TOKEN
 
-PANDA = load_rig("panda_sim")
+PANDA = load_robot("panda_sim")
 CONTEXT = PolicyContext(PANDA, 16)
 EPISODE = Episode("one", "counting", "push", 0, 50_000_000, True)
 WIRES = ("openpi", "groot")

@@ -13,7 +13,7 @@ from robot_bags import write_panda_bag
 
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.writer import EpisodeBagWriter
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.share import share
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.replay.plan import main, new_folder, plan_replay
@@ -48,7 +48,7 @@ def test_compressed_pictures_are_as_good(tmp_path: Path) -> None:
     assert plan.topics[:2] == ("/third_person/image_raw/compressed", "/wrist/image_raw/compressed")
 
 
-def test_the_views_are_those_of_the_rig_that_was_recorded(tmp_path: Path) -> None:
+def test_the_views_are_those_of_the_robot_that_was_recorded(tmp_path: Path) -> None:
     content = yaml.safe_load((share("robots") / "panda_sim.yaml").read_text())
     content["cameras"] = {view: f"{view}_lens" for view in ("front", "left", "hand")}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
@@ -81,7 +81,7 @@ def test_without_an_oracle_there_is_none(tmp_path: Path) -> None:
 def test_joint_positions_come_from_who_can_be_asked_again(tmp_path: Path, backend: str, policy: str) -> None:
     def by_joints(topic, message):
         if topic == "/policy/chunk":
-            message.names, message.action_type, message.backend = list(load_rig("piper").names), 0, backend
+            message.names, message.action_type, message.backend = list(load_robot("piper").names), 0, backend
         return message
 
     plan = plan_replay(changed(tmp_path / "bag", by_joints), "learned", "auto")

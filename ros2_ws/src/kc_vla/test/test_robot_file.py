@@ -11,7 +11,7 @@ from robot_files import VALUES, read_or_refused_in_one_line
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.cli.robot import main
-from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.robot import RobotError, load_robot
 from kc_vla.core.robot_file import JOINT_KEYS, KEYS
 from kc_vla.core.share import share
 from kc_vla.description.robot import description_of
@@ -38,9 +38,9 @@ def written(folder: Path, of_joints: dict[str, object] | None = None, **changed:
 
 
 def test_limits_are_those_of_the_urdf_unless_the_file_says_others(tmp_path: Path) -> None:
-    usual = load_rig("piper")
+    usual = load_robot("piper")
     slow, soft = {"upper": 3.0, "velocity": 0.5}, {"acceleration": 2.0, "jerk": 20, "lower": -1.0}
-    mine = load_rig(written(tmp_path, {"joint2": slow, "joint3": soft}))
+    mine = load_robot(written(tmp_path, {"joint2": slow, "joint3": soft}))
     np.testing.assert_array_equal(mine.limits.lowest, np.where(np.arange(6) == 2, -1.0, usual.limits.lowest))
     np.testing.assert_array_equal(mine.limits.highest, np.where(np.arange(6) == 1, 3.0, usual.limits.highest))
     np.testing.assert_array_equal(mine.limits.speed, [3.0, 0.5, 3.0, 3.0, 3.0, 3.0])
@@ -50,20 +50,20 @@ def test_limits_are_those_of_the_urdf_unless_the_file_says_others(tmp_path: Path
 
 
 def test_joints_are_a_mapping_or_a_list_in_their_order(tmp_path: Path) -> None:
-    mine = load_rig(written(tmp_path, joints=[{name: keys} for name, keys in PIPER["joints"].items()]))
-    assert mine.joints == load_rig("piper").joints
+    mine = load_robot(written(tmp_path, joints=[{name: keys} for name, keys in PIPER["joints"].items()]))
+    assert mine.joints == load_robot("piper").joints
 
 
 def test_a_workspace_and_a_driver_are_in_the_file(tmp_path: Path) -> None:
     box = {"x": [-0.5, 0.4], "y": [-0.3, 0.2], "z": [0.1, 1]}
-    mine = load_rig(written(tmp_path, workspace=box, driver={"type": "other", "port": 4}))
+    mine = load_robot(written(tmp_path, workspace=box, driver={"type": "other", "port": 4}))
     assert mine.workspace == ((-0.5, -0.3, 0.1), (0.4, 0.2, 1.0))
     assert (mine.driver.type, mine.driver.options, mine.interface) == ("other", {"port": 4}, None)
-    assert load_rig(written(tmp_path, workspace=None)).workspace is None
-    theirs = load_rig("ur5e_ros")
+    assert load_robot(written(tmp_path, workspace=None)).workspace is None
+    theirs = load_robot("ur5e_ros")
     assert theirs.driver.type == "ros"
     assert theirs.interface is not None
-    assert (load_rig("piper").driver.type, load_rig("panda_sim").driver.type) == ("piper", "simulated")
+    assert (load_robot("piper").driver.type, load_robot("panda_sim").driver.type) == ("piper", "simulated")
 
 
 ARM = """
@@ -110,7 +110,7 @@ def arm(folder: Path, one: str = "revolute", limit: str = LIMIT, **changed: obje
 @given(st.floats(-3, 3), st.floats(-3, 3))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_arm_moves_as_its_urdf_has_it_whatever_its_axes_are(tmp_path: Path, one: float, two: float) -> None:
-    mine = load_rig(arm(tmp_path))
+    mine = load_robot(arm(tmp_path))
     assert mine.links is not None
     tree, positions = description_of(mine)[1], {"one": one, "two": two}
     base, tool = tree.pose("base", positions), tree.pose("tool", positions)
@@ -145,8 +145,8 @@ ONE, TWO = {"home": 0.0}, {"home": 0.0, "lower": -3, "upper": 3, "velocity": 2}
     ],
 )
 def test_an_arm_that_its_urdf_has_not_is_told_in_a_line(tmp_path: Path, changed: dict, words: str) -> None:
-    with pytest.raises(RigError, match=rf"mine\.yaml is not understood: .*{words}") as told:
-        load_rig(arm(tmp_path, **changed))
+    with pytest.raises(RobotError, match=rf"mine\.yaml is not understood: .*{words}") as told:
+        load_robot(arm(tmp_path, **changed))
     assert "\n" not in str(told.value)
 
 
@@ -222,8 +222,8 @@ def test_an_arm_that_its_urdf_has_not_is_told_in_a_line(tmp_path: Path, changed:
     ],
 )
 def test_what_cannot_be_is_told_with_the_file(tmp_path: Path, of_joints: dict, changed: dict, words: str) -> None:
-    with pytest.raises(RigError, match=rf"mine\.yaml is not understood: .*{words}") as told:
-        load_rig(written(tmp_path, of_joints, **changed))
+    with pytest.raises(RobotError, match=rf"mine\.yaml is not understood: .*{words}") as told:
+        load_robot(written(tmp_path, of_joints, **changed))
     assert "\n" not in str(told.value)
 
 
@@ -242,23 +242,23 @@ def test_what_cannot_be_is_told_with_the_file(tmp_path: Path, of_joints: dict, c
 def test_a_urdf_in_other_units_or_with_a_name_twice_is_told(tmp_path: Path, old: str, new: str, words: str) -> None:
     file = arm(tmp_path)
     (tmp_path / "arm.urdf").write_text((tmp_path / "arm.urdf").read_text().replace(old, new))
-    with pytest.raises(RigError, match=words) as told:
-        load_rig(file)
+    with pytest.raises(RobotError, match=words) as told:
+        load_robot(file)
     assert str(told.value).replace("²", "").isprintable()
 
 
 def test_a_key_that_is_there_twice_is_told_with_its_line(tmp_path: Path) -> None:
     file = Path(written(tmp_path))
     file.write_text(file.read_text().replace("  joint1:\n", "  joint1:\n    velocity: 1\n    velocity: 3\n"))
-    with pytest.raises(RigError, match=r"at line \d+: the key 'velocity' is there twice"):
-        load_rig(str(file))
+    with pytest.raises(RobotError, match=r"at line \d+: the key 'velocity' is there twice"):
+        load_robot(str(file))
 
 
 def test_a_limit_wider_than_that_of_the_urdf_is_said(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
-    load_rig(written(tmp_path, {"joint1": {"lower": -2.0, "upper": 3.0}, "joint2": {"lower": -0.1, "velocity": 4}}))
+    load_robot(written(tmp_path, {"joint1": {"lower": -2.0, "upper": 3.0}, "joint2": {"lower": -0.1, "velocity": 4}}))
     assert capfd.readouterr().err.splitlines() == [
         "robot file: upper 3 of joint 'joint1' is wider than 2.61799 of the URDF, and counts",
         "robot file: lower -0.1 of joint 'joint2' is wider than 0 of the URDF, and counts",
@@ -291,7 +291,7 @@ def test_what_an_arm_cannot_do_is_said_where_its_file_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
-    load_rig(written(tmp_path, of_joints, **changed))
+    load_robot(written(tmp_path, of_joints, **changed))
     assert capfd.readouterr().err == (f"robot file: {line}\n" if line else "")
 
 
@@ -300,7 +300,7 @@ def test_of_a_robot_that_comes_with_the_stack_there_is_nothing_to_say(
     name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
-    load_rig(name)
+    load_robot(name)
     assert capfd.readouterr().err == ""
 
 
@@ -309,14 +309,14 @@ def test_a_description_that_is_too_large_is_refused_in_a_line(tmp_path: Path) ->
     urdf = tmp_path / "arm.urdf"
     more = "".join(f'<joint name="more{k}"/>' for k in range(20_000))
     urdf.write_text(urdf.read_text().replace("</robot>", f"{more}</robot>"))
-    with pytest.raises(RigError, match="it has 20006 joints, but at most 2000 joints can be read"):
-        load_rig(file)
+    with pytest.raises(RobotError, match="it has 20006 joints, but at most 2000 joints can be read"):
+        load_robot(file)
 
 
 @pytest.mark.parametrize("zero", [3.1416, -3.141592653590])
 def test_an_older_zero_may_be_half_a_turn(tmp_path: Path, zero: float) -> None:
     older = {"before": "S-V1.6-3", "zero": {"joint2": zero}}
-    assert load_rig(written(tmp_path, older=older)).older is not None
+    assert load_robot(written(tmp_path, older=older)).older is not None
 
 
 @pytest.mark.parametrize("misspelt", ["pipr", "ROS", "simulator"])

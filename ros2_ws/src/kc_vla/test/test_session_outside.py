@@ -21,7 +21,7 @@ NARROW = replace(PIPER, name="mine", limits=replace(LIMITS, highest=np.radians([
 OUTSIDE = re.compile(r"joint 5 is at 28\.[67] degrees, outside of its -70\.0 to 10\.0")
 
 
-class Rig(Watched):
+class Harness(Watched):
     """A session with a Piper that lies, by a robot file with narrower limits."""
 
     def __init__(self, emulator: EmulatedPiper, path: Path) -> None:
@@ -41,47 +41,47 @@ class Rig(Watched):
 
 
 @pytest.fixture
-def rig(bus_path: Path) -> Iterator[Rig]:
+def harness(bus_path: Path) -> Iterator[Harness]:
     with EmulatedPiper(bus_path) as emulator:
-        rig = Rig(emulator, bus_path)
-        yield rig
-        rig.session.hang_up()
+        harness = Harness(emulator, bus_path)
+        yield harness
+        harness.session.hang_up()
 
 
-def test_it_is_told_and_neither_enabled_nor_moved_until_a_person_resumes_and_a_stop_holds_it_on_the_way(rig):
-    rig.until(lambda: rig.session.ready)
-    rig.run(0.5)
-    assert rig.session.failure is None
-    assert OUTSIDE.match(rig.session.blocked)
-    assert any(gravity is Gravity.PROBLEM and OUTSIDE.search(text) for gravity, text in rig.said)
-    rig.session.set_target(REST, 0.0, 0.1)
-    rig.run(0.5)
-    view = rig.emulator.view
+def test_it_is_told_and_neither_enabled_nor_moved_until_a_person_resumes_and_a_stop_holds_it_on_the_way(harness):
+    harness.until(lambda: harness.session.ready)
+    harness.run(0.5)
+    assert harness.session.failure is None
+    assert OUTSIDE.match(harness.session.blocked)
+    assert any(gravity is Gravity.PROBLEM and OUTSIDE.search(text) for gravity, text in harness.said)
+    harness.session.set_target(REST, 0.0, 0.1)
+    harness.run(0.5)
+    view = harness.emulator.view
     assert (view.powered.any(), "0 joint commands" in view.watch) == (False, True)
 
-    assert rig.session.begin_to_resume() == ""
-    rig.until(lambda: rig.mode() is Mode.RETURN and np.degrees(rig.emulator.view.angles[4]) < 27.0)
-    assert "it is led back inside slowly" in rig.session.blocked  # what a policy sends is refused with this
-    rig.session.set_target(REST + 1.0, 0.0, 0.1)
-    rig.stopped = True
-    rig.session.halt("emergency stop")
-    rig.until(lambda: rig.session.resumed() is not None)
-    assert rig.session.resumed() == "the arm holds: the emergency stop was set meanwhile"
-    rig.run(1.0)
-    held = np.degrees(rig.emulator.view.angles[4])
+    assert harness.session.begin_to_resume() == ""
+    harness.until(lambda: harness.mode() is Mode.RETURN and np.degrees(harness.emulator.view.angles[4]) < 27.0)
+    assert "it is led back inside slowly" in harness.session.blocked  # what a policy sends is refused with this
+    harness.session.set_target(REST + 1.0, 0.0, 0.1)
+    harness.stopped = True
+    harness.session.halt("emergency stop")
+    harness.until(lambda: harness.session.resumed() is not None)
+    assert harness.session.resumed() == "the arm holds: the emergency stop was set meanwhile"
+    harness.run(1.0)
+    held = np.degrees(harness.emulator.view.angles[4])
     assert held > 10.0
-    rig.run(0.5)
-    assert abs(np.degrees(rig.emulator.view.angles[4]) - held) < 0.1
-    rig.stopped = False
+    harness.run(0.5)
+    assert abs(np.degrees(harness.emulator.view.angles[4]) - held) < 0.1
+    harness.stopped = False
 
-    assert rig.resume() == ""
-    assert rig.session.blocked == ""
-    assert rig.mode() is Mode.HOLD
-    assert np.degrees(rig.emulator.view.angles[4]) < 10.1
-    leaving = Leaving(rig.session)
-    rig.until(lambda: not leaving.step(False))
+    assert harness.resume() == ""
+    assert harness.session.blocked == ""
+    assert harness.mode() is Mode.HOLD
+    assert np.degrees(harness.emulator.view.angles[4]) < 10.1
+    leaving = Leaving(harness.session)
+    harness.until(lambda: not leaving.step(False))
     assert leaving.kept_power
-    assert "the home pose ('home' in the robot file) is out of the joint limits: joint 5" in rig.text
-    view = rig.emulator.view
+    assert "the home pose ('home' in the robot file) is out of the joint limits: joint 5" in harness.text
+    view = harness.emulator.view
     assert view.powered.all()
     assert ", 0 out of limits, largest step 0.0" in view.watch

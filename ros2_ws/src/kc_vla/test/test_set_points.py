@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
 from piper import LIMITS, REST
-from stepped_servo import PERIOD, SETTINGS, Rig, check
+from stepped_servo import PERIOD, SETTINGS, Harness, check
 
 from kc_vla.arm.interface import ArmError, UnfitArmError
 from kc_vla.arm.kinematics import Kinematics
@@ -18,7 +18,7 @@ from kc_vla.arm.piper_models import require_limits
 from kc_vla.arm.servo_modes import Mode
 from kc_vla.arm.set_points import RefusedSetPointError, SetPointGuard
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import JointLimits
+from kc_vla.core.robot import JointLimits
 
 NARROW = replace(LIMITS, highest=np.radians([150.0, 180, 0, 100, 10, 120]))
 """Joint 5 of a Piper that lies is 18.6 degrees outside of them."""
@@ -26,116 +26,116 @@ BEYOND = REST + np.radians([0, 0, 0, 0, 0, 165.0])
 """Joint 6 may have 120."""
 
 
-def piper(angles: np.ndarray, limits: JointLimits = LIMITS) -> Rig:
-    return Rig(AnyArm(limits, REST, angles))
+def piper(angles: np.ndarray, limits: JointLimits = LIMITS) -> Harness:
+    return Harness(AnyArm(limits, REST, angles))
 
 
-def speeds(rig: Rig, start: np.ndarray) -> np.ndarray:
-    return np.diff(np.array([start, *rig.arm.sent]), axis=0) / PERIOD
+def speeds(harness: Harness, start: np.ndarray) -> np.ndarray:
+    return np.diff(np.array([start, *harness.arm.sent]), axis=0) / PERIOD
 
 
 @pytest.mark.parametrize(("limits", "found", "joint"), [(LIMITS, BEYOND, 6), (NARROW, REST, 5)])
 def test_an_arm_outside_of_its_limits_is_not_moved_and_not_enabled_by_itself(limits, found, joint):
-    rig = piper(found, limits)
+    harness = piper(found, limits)
     at = np.degrees(found[joint - 1])
-    report = rig.run(0.1)
+    report = harness.run(0.1)
     assert report.mode is Mode.BLOCKED
     assert f"joint {joint} is at {at:.1f} degrees, outside of its" in report.reason
     assert "arm/resume leads it back inside" in report.reason
-    rig.resume(leads_back=False)
-    report = rig.run(0.5)
-    assert (report.mode, rig.arm.sent, rig.arm.powered) == (Mode.BLOCKED, [], False)
+    harness.resume(leads_back=False)
+    report = harness.run(0.5)
+    assert (report.mode, harness.arm.sent, harness.arm.powered) == (Mode.BLOCKED, [], False)
     assert report.outside.startswith(f"joint {joint} is at {at:.1f} degrees")
 
 
 @pytest.mark.parametrize(("limits", "found", "joint"), [(LIMITS, BEYOND, 6), (NARROW, REST, 5)])
 def test_a_persons_word_leads_it_back_inside_slowly_and_then_it_works(limits, found, joint):
-    rig = piper(found, limits)
-    rig.resume()
-    report = rig.run(0.3)
+    harness = piper(found, limits)
+    harness.resume()
+    report = harness.run(0.3)
     assert report.mode is Mode.RETURN
-    rig.servo.set_target(REST + 1.0, 0.0, rig.now, 0.1)  # nothing else moves it meanwhile
-    rig.run(0.3)
-    assert rig.servo.mode is Mode.RETURN
-    while rig.servo.mode is Mode.RETURN:
-        rig.run(PERIOD)
-        assert rig.now < 120.0
-    assert rig.servo.mode is Mode.HOLD
-    assert not beyond(rig.arm.angles, limits).any()
+    harness.servo.set_target(REST + 1.0, 0.0, harness.now, 0.1)  # nothing else moves it meanwhile
+    harness.run(0.3)
+    assert harness.servo.mode is Mode.RETURN
+    while harness.servo.mode is Mode.RETURN:
+        harness.run(PERIOD)
+        assert harness.now < 120.0
+    assert harness.servo.mode is Mode.HOLD
+    assert not beyond(harness.arm.angles, limits).any()
     others = [k for k in range(6) if k != joint - 1]
-    np.testing.assert_allclose(rig.arm.angles[others], found[others], atol=1e-6)
-    np.testing.assert_allclose(rig.arm.sent[0], found, atol=1e-5)
-    way = speeds(rig, found)
+    np.testing.assert_allclose(harness.arm.angles[others], found[others], atol=1e-6)
+    np.testing.assert_allclose(harness.arm.sent[0], found, atol=1e-5)
+    way = speeds(harness, found)
     assert np.abs(way).max() <= SETTINGS.return_speed + 1e-6
     gained = np.diff(way, axis=0) / PERIOD
     assert np.abs(gained).max() <= SETTINGS.acceleration + 1e-3
     assert np.abs(np.diff(gained, axis=0)).max() / PERIOD <= SETTINGS.jerk + 1.0
     target = np.clip(REST + 0.2, limits.lowest, limits.highest)
-    rig.servo.set_target(target, 0.0, rig.now, 2.0)
-    rig.run(4.0)
-    np.testing.assert_allclose(rig.arm.angles, target, atol=1e-3)
+    harness.servo.set_target(target, 0.0, harness.now, 2.0)
+    harness.run(4.0)
+    np.testing.assert_allclose(harness.arm.angles, target, atol=1e-3)
 
 
 def test_a_stop_on_the_way_back_holds_it_there_and_only_a_person_goes_on():
-    rig = piper(BEYOND)
-    rig.resume()
-    rig.run(1.0)
-    rig.servo.halt("emergency stop")
-    rig.run(0.5)
-    there = rig.arm.angles.copy()
+    harness = piper(BEYOND)
+    harness.resume()
+    harness.run(1.0)
+    harness.servo.halt("emergency stop")
+    harness.run(0.5)
+    there = harness.arm.angles.copy()
     assert np.degrees(there[5]) > 150.0
-    rig.servo.set_target(REST, 0.0, rig.now, 0.1)
-    rig.servo.park(rig.now)
-    report = rig.run(1.0)
+    harness.servo.set_target(REST, 0.0, harness.now, 0.1)
+    harness.servo.park(harness.now)
+    report = harness.run(1.0)
     assert report.mode is Mode.BLOCKED
     assert report.reason.startswith("emergency stop; joint 6 is at")
-    np.testing.assert_allclose(rig.arm.angles, there, atol=1e-9)
-    rig.resume()
-    assert rig.run(0.2).mode is Mode.RETURN
+    np.testing.assert_allclose(harness.arm.angles, there, atol=1e-9)
+    harness.resume()
+    assert harness.run(0.2).mode is Mode.RETURN
 
 
 def test_it_is_not_parked_from_outside_of_its_limits_nor_to_a_home_pose_outside_of_them():
-    rig = piper(BEYOND)
-    rig.resume()
-    rig.run(0.5)
+    harness = piper(BEYOND)
+    harness.resume()
+    harness.run(0.5)
     with pytest.raises(ArmError, match=r"joint 6 is at 165\.0 degrees, outside of its"):
-        rig.servo.park(rig.now)
-    rig.run(1.0)
-    assert (rig.servo.mode, rig.arm.powered) == (Mode.BLOCKED, True)
-    rig = piper(np.where(np.arange(6) == 4, 0.0, REST), NARROW)
-    rig.resume()
-    rig.run(0.5)
+        harness.servo.park(harness.now)
+    harness.run(1.0)
+    assert (harness.servo.mode, harness.arm.powered) == (Mode.BLOCKED, True)
+    harness = piper(np.where(np.arange(6) == 4, 0.0, REST), NARROW)
+    harness.resume()
+    harness.run(0.5)
     with pytest.raises(
         ArmError, match=r"the home pose \('home' in the robot file\) is out of the joint limits: joint 5"
     ):
-        rig.servo.park(rig.now)
-    rig.run(1.0)
-    np.testing.assert_allclose(rig.arm.angles[4], 0.0, atol=1e-6)
+        harness.servo.park(harness.now)
+    harness.run(1.0)
+    np.testing.assert_allclose(harness.arm.angles[4], 0.0, atol=1e-6)
     with pytest.raises(ArmError):
-        rig.servo.release()
+        harness.servo.release()
 
 
 def test_one_that_does_not_follow_on_its_way_back_is_not_pulled_at():
-    rig = piper(BEYOND)
-    rig.arm.follows = False
-    rig.resume()
-    report = rig.run(3.0)
+    harness = piper(BEYOND)
+    harness.arm.follows = False
+    harness.resume()
+    report = harness.run(3.0)
     assert report.mode is Mode.BLOCKED
     assert "does not follow on the way back inside: bring it inside by hand" in report.reason
-    assert np.degrees(np.abs(np.array(rig.arm.sent) - BEYOND).max()) < 6.0
-    np.testing.assert_allclose(rig.arm.sent[-1], BEYOND, atol=np.radians(6.0))
+    assert np.degrees(np.abs(np.array(harness.arm.sent) - BEYOND).max()) < 6.0
+    np.testing.assert_allclose(harness.arm.sent[-1], BEYOND, atol=np.radians(6.0))
 
 
 def test_an_arm_that_lies_against_the_end_of_its_range_begins_there_and_works():
     found = REST - np.radians([0, 0.8, 0, 0, 0, 0])
-    rig = piper(found)
-    rig.resume(leads_back=False)
-    assert rig.run(0.5).mode is Mode.HOLD
-    np.testing.assert_array_equal(rig.arm.sent, [found] * len(rig.arm.sent))
-    rig.servo.set_target(REST + np.radians([5, 5, -5, 5, 5, 5.0]), 0.0, rig.now, 0.5)
-    rig.run(2.0)
-    np.testing.assert_allclose(rig.arm.angles, REST + np.radians([5, 5, -5, 5, 5, 5.0]), atol=1e-3)
-    assert np.abs(speeds(rig, found)).max() <= SETTINGS.speed + 1e-6
+    harness = piper(found)
+    harness.resume(leads_back=False)
+    assert harness.run(0.5).mode is Mode.HOLD
+    np.testing.assert_array_equal(harness.arm.sent, [found] * len(harness.arm.sent))
+    harness.servo.set_target(REST + np.radians([5, 5, -5, 5, 5, 5.0]), 0.0, harness.now, 0.5)
+    harness.run(2.0)
+    np.testing.assert_allclose(harness.arm.angles, REST + np.radians([5, 5, -5, 5, 5, 5.0]), atol=1e-3)
+    assert np.abs(speeds(harness, found)).max() <= SETTINGS.speed + 1e-6
 
 
 @pytest.mark.parametrize(
@@ -173,17 +173,17 @@ class Jumps:
 
 
 def test_a_set_point_that_is_refused_blocks_the_arm_until_a_person_has_looked():
-    rig = piper(REST)
-    rig.resume()
-    rig.run(0.1)
-    sent, limiter = len(rig.arm.sent), rig.servo._limiter
-    rig.servo._limiter = Jumps(limiter)
-    report = rig.run(0.5)
-    assert (report.mode, report.set_point, len(rig.arm.sent)) == (Mode.BLOCKED, None, sent)
+    harness = piper(REST)
+    harness.resume()
+    harness.run(0.1)
+    sent, limiter = len(harness.arm.sent), harness.servo._limiter
+    harness.servo._limiter = Jumps(limiter)
+    report = harness.run(0.5)
+    assert (report.mode, report.set_point, len(harness.arm.sent)) == (Mode.BLOCKED, None, sent)
     assert "was not sent: the last one is at" in report.reason
-    rig.servo._limiter = limiter
-    rig.resume()
-    assert rig.run(0.1).mode is Mode.HOLD
+    harness.servo._limiter = limiter
+    harness.resume()
+    assert harness.run(0.1).mode is Mode.HOLD
 
 
 OTHERS = ("halt", "park", "stall", "silent", "heard", "fault", "healed", "resume", "enable", "stuck", "free", "push")
@@ -220,46 +220,46 @@ def test_whatever_limits_file_and_arm_say_no_set_point_is_a_jump(robot, cadence,
     settings = replace(SETTINGS, period=period, command_every=every, speed=top)
     size = (5.0, 5.0, 5.0)
     workspace = Workspace(Kinematics(file.links), tuple(-side for side in size), size)
-    rig = Rig(AnyArm(limits, file.rest, found), settings, workspace)
+    harness = Harness(AnyArm(limits, file.rest, found), settings, workspace)
     words = 0
     for name, value in [("enable", 0.0), *events, ("resume", 0.0)]:
         match name:
             case "aim":
-                rig.servo.set_target(np.full(len(found), value), 0.0, rig.now, 0.1)
+                harness.servo.set_target(np.full(len(found), value), 0.0, harness.now, 0.1)
             case "halt":
-                rig.servo.halt("asked to")
+                harness.servo.halt("asked to")
             case "park":
                 try:
-                    rig.servo.park(rig.now)
+                    harness.servo.park(harness.now)
                 except ArmError:
-                    assert rig.servo.mode in (Mode.HOLD, Mode.BLOCKED)
+                    assert harness.servo.mode in (Mode.HOLD, Mode.BLOCKED)
             case "stall":
-                rig.now += 0.7
+                harness.now += 0.7
             case "silent":
-                rig.arm.age = 1.0
+                harness.arm.age = 1.0
             case "heard":
-                rig.arm.age, rig.arm.in_command_mode = 0.0, True
+                harness.arm.age, harness.arm.in_command_mode = 0.0, True
             case "fault":
-                rig.arm.faults = ("collision",)
+                harness.arm.faults = ("collision",)
             case "healed":
-                rig.arm.faults = ()
+                harness.arm.faults = ()
             case "stuck":
-                rig.arm.follows = False
+                harness.arm.follows = False
             case "free":
-                rig.arm.follows = True
+                harness.arm.follows = True
             case "push":
-                rig.arm.angles += 0.5 * (rig.servo.mode is Mode.BLOCKED)
+                harness.arm.angles += 0.5 * (harness.servo.mode is Mode.BLOCKED)
             case "resume" | "enable":
                 try:
-                    rig.resume(leads_back=name == "resume")
+                    harness.resume(leads_back=name == "resume")
                 except ArmError:
-                    assert rig.arm.age or rig.arm.faults
+                    assert harness.arm.age or harness.arm.faults
                 words += name == "resume"
-        rig.run(15 * period)
+        harness.run(15 * period)
         if not words and beyond(found, limits).max() > AT_LIMIT:
-            assert rig.arm.sent == []
-            assert not rig.arm.powered
-    check(rig, np.minimum(limits.speed, top) * period * every, limits)
+            assert harness.arm.sent == []
+            assert not harness.arm.powered
+    check(harness, np.minimum(limits.speed, top) * period * every, limits)
 
 
 @tried(30, 1000)
@@ -268,12 +268,12 @@ def test_each_joint_keeps_its_own_velocity_acceleration_and_jerk(targets, slow):
     """The narrower of the robot file's and of the controller's."""
     rows = {"speed": (3.0, 0.2), "acceleration": (100.0, 1.0), "jerk": (5000.0, 10.0)}
     own = {key: np.where(np.arange(6) == slow, low, high) for key, (high, low) in rows.items()}
-    rig = piper(REST, replace(LIMITS, **own))
-    rig.resume()
+    harness = piper(REST, replace(LIMITS, **own))
+    harness.resume()
     for target in targets:
-        rig.servo.set_target(REST + target, 0.0, rig.now, 0.05)
-        rig.run(0.4)
-    way = speeds(rig, REST)
+        harness.servo.set_target(REST + target, 0.0, harness.now, 0.05)
+        harness.run(0.4)
+    way = speeds(harness, REST)
     gained = np.diff(way, axis=0, prepend=np.zeros((1, 6))) / PERIOD
     assert (np.abs(way) <= np.minimum(own["speed"], SETTINGS.speed) + 1e-6).all()
     assert (np.abs(gained) <= np.minimum(own["acceleration"], SETTINGS.acceleration) + 1e-3).all()

@@ -18,17 +18,17 @@ from kc_vla.bags.topics import Qos, TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.cli import main
 from kc_vla.core.mounted_camera import pose_matrix
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.urdf import Placed
 from kc_vla.description.robot import description_of
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.media.canvas import AMBER, BLUE, GREEN
-from kc_vla.reports.tool_path import ToolPath, rig_of_bag, spread
+from kc_vla.reports.tool_path import ToolPath, robot_of_bag, spread
 from kc_vla.ros.convert import joint_message
 from kc_vla.ros.transforms import transforms_message
 from kc_vla_msgs.msg import ActionChunk
 
-PANDA = load_rig("panda_sim")
+PANDA = load_robot("panda_sim")
 TEXT, TREE = description_of(PANDA)
 SIZE, STEPS = 64, 30
 SCRIPT = Script(size=SIZE, steps=STEPS, oracle=(0, 5, 10, 15, 20))
@@ -167,7 +167,7 @@ def test_a_bag_without_transforms_says_what_to_do(
 
 
 def test_the_robot_is_known_by_its_joints(bag: Path) -> None:
-    assert rig_of_bag(RecordedEpisode(bag)).name == "panda_sim"
+    assert robot_of_bag(RecordedEpisode(bag)).name == "panda_sim"
 
 
 def test_frames_are_spread_over_the_episode(bag: Path) -> None:

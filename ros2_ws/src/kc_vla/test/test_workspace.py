@@ -17,7 +17,7 @@ from kc_vla.arm.parking import way_to_rest
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, ServoSettings
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import JointLimits
+from kc_vla.core.robot import JointLimits
 
 PERIOD, MARGIN = 0.005, 0.005
 ONES = np.ones(6)

@@ -18,7 +18,7 @@ from kc_vla.bags.find import changes_with
 from kc_vla.core.driver import Driver
 from kc_vla.core.files import replacing
 from kc_vla.core.home import cache_home
-from kc_vla.core.rig import gripper_joints
+from kc_vla.core.robot import gripper_joints
 
 UNITS = {"gripper": "m", "joint speed": "rad/s", "tool height": "m", "score": "", "person drives": ""}
 _POINTS = 4000

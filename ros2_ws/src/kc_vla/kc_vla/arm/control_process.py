@@ -30,7 +30,7 @@ from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Report, ServoSettings
 from kc_vla.arm.wiring import Wiring
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 _POLL_S = 0.02
 _REST_S = 2.0

@@ -12,7 +12,7 @@ from kc_vla.arm.interface import ArmError, ArmState, require_target
 from kc_vla.arm.joint_intake import JointIntake, MeasuredJoints
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.last_words import TOLD_TO_LET_GO
-from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot import Robot, Vector
 from kc_vla.core.robot_interface import RobotInterface
 
 _POLL_S = 0.02
@@ -62,27 +62,27 @@ class Line(Protocol):
 class ForeignArm:
     """An arm that a third-party driver moves, as the `ArmDriver` of the control process.
 
-    The rig's limits count; limits that the third-party driver may have of its own are never read.
+    The limits of the robot file count; limits that the third-party driver may have of its own are never read.
     """
 
     firmware = ""
     has_brakes = False
     warnings: tuple[str, ...] = ()
 
-    def __init__(self, rig: Rig, interface: RobotInterface, line: Line, patience: float = 3.0) -> None:
+    def __init__(self, robot: Robot, interface: RobotInterface, line: Line, patience: float = 3.0) -> None:
         """Prepare; `connect` begins.
 
         Args:
-            rig: robot to move.
+            robot: robot to move.
             interface: topics, names and units by which the driver moves it.
             line: connection to the driver.
             patience: s that the driver may take to answer.
         """
-        self._rig, self._interface, self._line, self._patience = rig, interface, line, patience
-        self.limits, self.home_pose, self.kinematics = rig.limits, rig.rest, Kinematics(rig.links_of(""))
+        self._robot, self._interface, self._line, self._patience = robot, interface, line, patience
+        self.limits, self.home_pose, self.kinematics = robot.limits, robot.rest, Kinematics(robot.links_of(""))
         self.shutdown_message = TOLD_TO_LET_GO if interface.has_switch else ""
-        self._intake = JointIntake(interface, rig)
-        self._at = rig.rest
+        self._intake = JointIntake(interface, robot)
+        self._at = robot.rest
         self._switched_on_at: float | None = None
         self._asked_at = -np.inf
         self._off = False
@@ -127,7 +127,7 @@ class ForeignArm:
             age=felt.age,
             angles=felt.angles,
             speeds=felt.speeds,
-            gripper=felt.share * self._rig.opening,
+            gripper=felt.share * self._robot.opening,
             powered=np.full(len(felt.angles), not self._off),
             in_command_mode=not deaf and (settled or not self._interface.has_switch),
             faults=(*felt.faults, *self._faults(deaf)),
@@ -148,7 +148,7 @@ class ForeignArm:
         require_target(angles, gripper, self.limits, self._at)
         interface = self._interface
         positions = (np.asarray(angles, float) / interface.radians).tolist()
-        share = float(np.clip(gripper / self._rig.opening, 0.0, 1.0))
+        share = float(np.clip(gripper / self._robot.opening, 0.0, 1.0))
         finger = interface.gripper.position(share)
         if interface.gripper.command:
             self._line.send(interface.joints, positions, gripper=False)

@@ -7,7 +7,7 @@ import numpy as np
 from kc_vla.arm.interface import LIES
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.outside import AT_LIMIT, beyond, outside
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 _TOOL = 0.1
 """Distance from the flange to the end of a tool that an arm may carry, m."""

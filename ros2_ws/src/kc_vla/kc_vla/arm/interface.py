@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 LIES = 0.05
 """An arm lies when no joint is further than this from its home pose, rad."""

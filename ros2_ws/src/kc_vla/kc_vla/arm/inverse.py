@@ -7,7 +7,7 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 _METRES_PER_RADIAN = 0.1
 """How much a wrong rotation weighs beside a wrong place."""

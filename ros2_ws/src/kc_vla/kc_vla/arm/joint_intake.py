@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.arm.outside import unbelievable
-from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot import Robot, Vector
 from kc_vla.core.robot_interface import RobotInterface
 
 _AHEAD_NS = 10_000_000_000
@@ -57,14 +57,14 @@ class JointIntake:
     Messages come from another thread than the one that reads.
     """
 
-    def __init__(self, interface: RobotInterface, rig: Rig) -> None:
+    def __init__(self, interface: RobotInterface, robot: Robot) -> None:
         """Wait for the first message.
 
         Args:
             interface: the driver's names and units.
-            rig: whose joints they are.
+            robot: whose joints they are.
         """
-        self._interface, self._rig = interface, rig
+        self._interface, self._robot = interface, robot
         names = (*interface.joints, interface.gripper.joint)
         self._columns = {name: number for number, name in enumerate(names)}
         count = len(names)
@@ -175,7 +175,7 @@ class JointIntake:
 
         A joint outside of its limits may be there: what becomes of it is the servo's business.
         """
-        limits, unit = self._rig.limits, self._interface.radians
+        limits, unit = self._robot.limits, self._interface.radians
         last = self._values[:-1] * unit
         angles = np.clip(last, limits.lowest, limits.highest)
         ours = {name: self._columns[name] for name in names if self._columns.get(name, len(last)) < len(last)}

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from kc_vla.arm.interface import ArmDriver
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.wiring import Wiring
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.robot_model import PIPER, ROS
 from kc_vla.core.tables import OpenTable
 
@@ -32,7 +32,7 @@ class Timing:
     stale_after: float = ServoSettings.stale_after
 
 
-def _usual_timing(rig: Rig, options: Any) -> Timing:
+def _usual_timing(robot: Robot, options: Any) -> Timing:
     return Timing()
 
 
@@ -53,9 +53,9 @@ class ArmKind(Generic[T]):
     meaning: str
     options: type[T]
     make: Callable[[Wiring, T], ArmDriver]
-    identity: Callable[[Rig, T], str]
-    timing: Callable[[Rig, T], Timing] = _usual_timing
-    claim: Callable[[Rig, T], str] | None = None
+    identity: Callable[[Robot, T], str]
+    timing: Callable[[Robot, T], Timing] = _usual_timing
+    claim: Callable[[Robot, T], str] | None = None
 
 
 ARMS: OpenTable[ArmKind[Any]] = OpenTable(
@@ -79,7 +79,7 @@ class ChosenArm:
 
     name: str
     kind: ArmKind[Any]
-    robot: Rig
+    robot: Robot
     options: Any
 
     @property
@@ -98,7 +98,7 @@ class ChosenArm:
         return self.kind.timing(self.robot, self.options)
 
 
-def choose_arm(name: str, robot: Rig, given: Mapping[str, Any] | None = None) -> ChosenArm:
+def choose_arm(name: str, robot: Robot, given: Mapping[str, Any] | None = None) -> ChosenArm:
     """Return the driver of that name for a robot.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kc_vla.core.chain import Chain, cross_matrices
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 
 class Kinematics:

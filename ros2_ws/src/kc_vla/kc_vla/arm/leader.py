@@ -9,7 +9,7 @@ import numpy as np
 
 from kc_vla.arm.piper_link import PiperLink
 from kc_vla.arm.piper_models import JOINTS
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 _COMMANDED = (0x155, 0x156, 0x157)
 """The commands for a follower that a Piper configured as a leader (0x470, 0xFA) sends in place of its state."""

@@ -13,7 +13,7 @@ import ruckig
 from numpy.typing import NDArray
 
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 _TOLERANCE = 1e-9
 _SAMPLE_S = 0.01

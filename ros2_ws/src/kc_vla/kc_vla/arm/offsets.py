@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kc_vla.arm.interface import ArmState, MovableArm
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 _A_BIT = 1e-9
 """Difference of two angles, rad, that rounding may cause."""

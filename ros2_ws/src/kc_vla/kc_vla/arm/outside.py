@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kc_vla.arm.servo_modes import NOT_ENABLED
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 AT_LIMIT = np.radians(1.0)
 """A joint that is no further than this beyond a limit, rad, is at it: arms lie against the ends of their range."""

@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 import numpy as np
 
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 _SPACING = 0.02
 """Distance between the poses on a way that are looked at, rad of the joint that goes furthest."""

@@ -18,7 +18,7 @@ from kc_vla.arm.piper_firmware import firmware_of
 from kc_vla.arm.piper_flange import misplaced
 from kc_vla.arm.piper_link import PiperLink
 from kc_vla.arm.piper_models import JOINTS, require_limits, require_model, require_piper
-from kc_vla.core.rig import JointLimits, Rig, Vector
+from kc_vla.core.robot import JointLimits, Robot, Vector
 
 _JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
 _STATUS, _LIMITS = 0x2A1, 0x473
@@ -74,11 +74,11 @@ class PiperArm:
     shutdown_message = PARKED
     has_brakes = False
 
-    def __init__(self, rig: Rig, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
+    def __init__(self, robot: Robot, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
         """Prepare; `connect` begins.
 
         Args:
-            rig: which Piper it is.
+            robot: which Piper it is.
             channel: of the bus.
             bus: python-can's name of its kind.
             patience: s that the arm may take to answer.
@@ -86,12 +86,12 @@ class PiperArm:
         Raises:
             UnfitArmError: no Piper can have such a robot file.
         """
-        require_piper(rig)
-        self._rig = rig
-        self.limits, self.told_limits, self.home_pose = rig.limits, rig.limits, rig.rest
-        self.firmware, self.kinematics = "", Kinematics(rig.links_of(""))
+        require_piper(robot)
+        self._robot = robot
+        self.limits, self.told_limits, self.home_pose = robot.limits, robot.limits, robot.rest
+        self.firmware, self.kinematics = "", Kinematics(robot.links_of(""))
         self.warnings: tuple[str, ...] = ()
-        self._at, self._outside_at = rig.rest, -np.inf
+        self._at, self._outside_at = robot.rest, -np.inf
         self._channel, self._bus, self._patience = channel, bus, patience
         self._lock = threading.Lock()
         self._opening, self._slow = 0.0, False
@@ -121,8 +121,8 @@ class PiperArm:
         Raises:
             UnfitArmError: it is another model, or its report is broken.
         """
-        require_limits(self.told_limits, self._rig)
-        require_model(self.told_limits, self._rig)
+        require_limits(self.told_limits, self._robot)
+        require_model(self.told_limits, self._robot)
 
     def may_be_enabled(self) -> bool:
         """Return whether any motor is enabled by the latest state."""
@@ -178,7 +178,7 @@ class PiperArm:
             ValueError: the target is not finite or out of the limits; nothing is sent.
         """
         require_target(angles, gripper, self.limits, self._at)
-        self._opening = float(np.clip(gripper, 0.0, self._rig.opening))
+        self._opening = float(np.clip(gripper, 0.0, self._robot.opening))
         is_outside = self._is_outside(angles)
         if is_outside:
             self._outside_at = time.monotonic()
@@ -232,11 +232,11 @@ class PiperArm:
         silent = f"no arm answers on '{self._channel}': has it power, and is the bus up at 1 Mbit/s?"
         self._wait(lambda: self._age() < self._patience, silent)
         self.told_limits = self._asked_limits()
-        require_limits(self.told_limits, self._rig)
-        self.limits = self._rig.limits.narrowed(self.told_limits)
+        require_limits(self.told_limits, self._robot)
+        self.limits = self._robot.limits.narrowed(self.told_limits)
         self.firmware, unknown = self._asked_firmware()
-        self.kinematics = Kinematics(self._rig.links_of(self.firmware))
-        flange = misplaced(self._sdk.flange(), self.read_state().angles, self.firmware, self._rig)
+        self.kinematics = Kinematics(self._robot.links_of(self.firmware))
+        flange = misplaced(self._sdk.flange(), self.read_state().angles, self.firmware, self._robot)
         self.warnings = tuple(filter(None, (unknown, flange)))
 
     def _is_outside(self, angles: Vector) -> bool:
@@ -263,7 +263,7 @@ class PiperArm:
 
         self._wait(sure, "the arm does not tell its firmware")
         told = heard[-1]
-        if firmware_of(told) or self._rig.older is None:
+        if firmware_of(told) or self._robot.older is None:
             return told, ""
         return "", (
             f"the arm's firmware '{told[:_MOST_TOLD]}' is not understood: the zero pose of the newest is assumed; "

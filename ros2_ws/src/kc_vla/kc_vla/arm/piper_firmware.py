@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kc_vla.core.rig import FIRMWARE
+from kc_vla.core.robot import FIRMWARE
 
 FIRMWARE_FRAME = 0x4AF
 """Question and answer: text in pieces of eight bytes, however many."""

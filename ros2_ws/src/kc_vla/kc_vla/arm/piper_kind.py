@@ -28,5 +28,5 @@ PIPER = ArmKind(
     meaning="an AgileX Piper on a CAN interface, by the vendor's SDK",
     options=PiperOptions,
     make=_make,
-    identity=lambda rig, options: options.channel,
+    identity=lambda robot, options: options.channel,
 )

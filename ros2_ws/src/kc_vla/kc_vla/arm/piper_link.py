@@ -18,7 +18,7 @@ from piper_sdk import C_PiperInterface_V2, LogLevel
 from kc_vla.arm.can_health import BusHealth
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.piper_firmware import FIRMWARE_FRAME, FirmwareText
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 _BITRATE = 1_000_000
 _READ_S = 0.1

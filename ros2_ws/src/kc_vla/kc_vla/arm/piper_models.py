@@ -12,7 +12,7 @@ import numpy as np
 
 from kc_vla.arm.interface import UnfitArmError
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.core.rig import JointLimits, Rig, Vector, load_rig
+from kc_vla.core.robot import JointLimits, Robot, Vector, load_robot
 
 JOINTS = 6
 """How many joints every Piper has."""
@@ -29,32 +29,32 @@ _LEAST_SPEED = 1e-3
 """rad/s."""
 
 
-def require_piper(rig: Rig) -> None:
+def require_piper(robot: Robot) -> None:
     """Do nothing if a robot file can be that of a Piper.
 
     Raises:
         UnfitArmError: it has other joints, or no links.
     """
     has = ""
-    if len(rig.joints) != JOINTS:
-        has = f"has {len(rig.joints)} joints, but the driver 'piper' has {JOINTS}"
-    elif len(rig.gripper) != 1:
-        has = f"has a gripper of {len(rig.gripper)} joints, but that of the driver 'piper' has 1"
-    elif rig.links is None:
+    if len(robot.joints) != JOINTS:
+        has = f"has {len(robot.joints)} joints, but the driver 'piper' has {JOINTS}"
+    elif len(robot.gripper) != 1:
+        has = f"has a gripper of {len(robot.gripper)} joints, but that of the driver 'piper' has 1"
+    elif robot.links is None:
         has = "has no links, which the driver 'piper' needs"
     if has:
-        raise UnfitArmError(f"robot '{rig.name}' {has}: choose a robot for this driver (robots/piper*.yaml)")
+        raise UnfitArmError(f"robot '{robot.name}' {has}: choose a robot for this driver (robots/piper*.yaml)")
 
 
-def require_limits(reported: JointLimits, rig: Rig) -> None:
-    """Do nothing if an arm may have these limits, and the narrower of them and of those of `rig` leave it a range.
+def require_limits(reported: JointLimits, robot: Robot) -> None:
+    """Do nothing if an arm may have these limits, and the narrower of them and of those of `robot` leave it a range.
 
     Raises:
         UnfitArmError: they are broken; the text names the joints and the reported values.
     """
     wrong: dict[str, list[str]] = {}
-    for joint in range(len(rig.joints)):
-        if why := _broken(reported, rig, joint):
+    for joint in range(len(robot.joints)):
+        if why := _broken(reported, robot, joint):
             wrong.setdefault(why, []).append(str(joint + 1))
     if wrong:
         told = "; ".join(f"joint {', '.join(joints)}: {why}" for why, joints in wrong.items())
@@ -64,7 +64,7 @@ def require_limits(reported: JointLimits, rig: Rig) -> None:
         )
 
 
-def _broken(reported: JointLimits, rig: Rig, joint: int) -> str:
+def _broken(reported: JointLimits, robot: Robot, joint: int) -> str:
     low, high, speed = reported.lowest[joint], reported.highest[joint], reported.speed[joint]
     if not np.isfinite([low, high, speed]).all():
         return f"{low} to {high} at {speed}"
@@ -75,28 +75,28 @@ def _broken(reported: JointLimits, rig: Rig, joint: int) -> str:
         return f"{told}, which is more than a turn"
     if speed < _LEAST_SPEED:
         return f"a velocity limit of {speed:.3f} rad/s"
-    both = rig.limits.narrowed(reported)
+    both = robot.limits.narrowed(reported)
     if both.highest[joint] - both.lowest[joint] < _LEAST:
-        says = np.degrees([rig.limits.lowest[joint], rig.limits.highest[joint]])
+        says = np.degrees([robot.limits.lowest[joint], robot.limits.highest[joint]])
         return f"{told}, and the robot file has {says[0]:.1f} to {says[1]:.1f}, which leaves no range"
     return ""
 
 
-def require_model(told: JointLimits, rig: Rig, models: Iterable[str] = MODELS) -> None:
-    """Check that an arm that reports these limits may be the one of `rig`, whatever that is called.
+def require_model(told: JointLimits, robot: Robot, models: Iterable[str] = MODELS) -> None:
+    """Check that an arm that reports these limits may be the one of `robot`, whatever that is called.
 
     Raises:
         UnfitArmError: it is another model, whose flange is elsewhere.
     """
-    known = [load_rig(name) for name in models]
+    known = [load_robot(name) for name in models]
     named = [model.name for model in known if _alike(told, model.limits)]
-    if not named or _alike(told, rig.limits):
+    if not named or _alike(told, robot.limits):
         return
-    apart, nearest = min((_apart(model, rig), model.name) for model in known)
+    apart, nearest = min((_apart(model, robot), model.name) for model in known)
     if nearest not in named and apart < SAME_PLACE:
         raise UnfitArmError(
-            f"the arm reports the joint limits of a {named[0]}, and the robot is {rig.name}: say robot:={named[0]}, or "
-            f"give your own robot file the urdf of robots/{named[0]}.yaml"
+            f"the arm reports the joint limits of a {named[0]}, and the robot is {robot.name}: say robot:={named[0]}, "
+            f"or give your own robot file the urdf of robots/{named[0]}.yaml"
         )
 
 
@@ -105,7 +105,7 @@ def _alike(some: JointLimits, others: JointLimits) -> bool:
     return bool(apart.max() < _ALIKE)
 
 
-def _apart(model: Rig, rig: Rig) -> float:
+def _apart(model: Robot, robot: Robot) -> float:
     """Return how far the flange of a robot is from that of a model at most, m.
 
     The nearest links of either firmware count.
@@ -113,14 +113,14 @@ def _apart(model: Rig, rig: Rig) -> float:
     return min(
         float(np.linalg.norm(one[:, :3, 3] - other[:, :3, 3], axis=-1).max())
         for one in _flanges(model, model.limits)
-        for other in _flanges(rig, model.limits)
+        for other in _flanges(robot, model.limits)
     )
 
 
-def _flanges(rig: Rig, limits: JointLimits) -> Iterator[Vector]:
+def _flanges(robot: Robot, limits: JointLimits) -> Iterator[Vector]:
     """Yield poses of the flange (n, 4, 4) all over a range of angles, by the links of each firmware."""
-    assert rig.links is not None
+    assert robot.links is not None
     shares = np.linspace(0.2, 0.8, 3)[:, None]
     angles = limits.lowest + shares * (limits.highest - limits.lowest)
-    for links in (rig.links, *((rig.older[1],) if rig.older is not None else ())):
+    for links in (robot.links, *((robot.older[1],) if robot.older is not None else ())):
         yield Kinematics(links).flange(angles)

@@ -23,7 +23,7 @@ from kc_vla.arm.servo_checks import NOW_S, Checks
 from kc_vla.arm.servo_modes import NOT_ENABLED, Mode, Report, ServoSettings
 from kc_vla.arm.set_points import RefusedSetPointError, SetPointGuard
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 _SENT = 1e-4
 """Largest distance, rad, of a set-point from the home pose at which the arm counts as sent there."""

@@ -7,7 +7,7 @@ import numpy as np
 from kc_vla.arm.interface import ArmState
 from kc_vla.arm.outside import unbelievable
 from kc_vla.arm.servo_modes import ServoSettings
-from kc_vla.core.rig import JointLimits, Vector
+from kc_vla.core.robot import JointLimits, Vector
 
 NOW_S = 0.2
 """Age of a state, s, above which it does not say where the arm is now: the arm may have moved on."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from kc_vla.arm.interface import ArmState
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.core.robot_model import ACCELERATION, JERK
 
 

@@ -20,7 +20,7 @@ from kc_vla.arm.session_words import RELEASE, RESET, RESUME, Say
 from kc_vla.arm.session_words import Failure as Failure
 from kc_vla.arm.session_words import Gravity as Gravity
 from kc_vla.arm.wiring import Wiring
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 PATIENCE_S = 30.0
 """How long connecting, parking or getting power may take before it is given up, from when the bus is there on."""
@@ -36,7 +36,7 @@ class ArmSession:
     """A session with one arm, seen from the node; call `poll` often.
 
     Attributes:
-        rig: of the arm.
+        robot: of the arm.
         arm: what is known of it; None until it is connected.
         told: last report of its process; None at first.
         ready: it was connected, and is enabled as far as it may be.
@@ -63,7 +63,7 @@ class ArmSession:
             stopped: whether an emergency stop is set: the arm is not enabled then, and not resumed.
             say: what a person has to know.
         """
-        self.rig, self.stopped, self.say = wiring.robot, stopped, say
+        self.robot, self.stopped, self.say = wiring.robot, stopped, say
         self.arm: Handshake | None = None
         self.told: Told | None = None
         self.ready = False
@@ -208,7 +208,7 @@ class ArmSession:
         """Return what the diagnostics report of the arm."""
         if self.arm is None:
             return {"arm": "connecting"}
-        values: dict[str, object] = {"arm": "no step yet", "rig": self.rig.name, "firmware": self.arm.firmware}
+        values: dict[str, object] = {"arm": "no step yet", "robot": self.robot.name, "firmware": self.arm.firmware}
         if told := self.told:
             values |= {"arm": str(told.report.mode), **told.line}
             values |= {f"clamped/{what}": count for what, count in sorted(told.clamped.items())}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kc_vla.arm.interface import ArmError, MovableArm
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 _ROUNDING = 1e-6
 """rad."""

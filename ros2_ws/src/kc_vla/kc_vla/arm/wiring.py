@@ -8,7 +8,7 @@ from typing import Any
 
 from kc_vla.arm.offsets import Offsets
 from kc_vla.core.deprecation import deprecated
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Wiring:
     """
 
     driver: str
-    robot: Rig
+    robot: Robot
     options: Mapping[str, Any] = field(default_factory=dict)
     offsets: Offsets | None = None
     patience: float = 5.0
     simulated_time: bool = False
 
     @property
-    def rig(self) -> Rig:
+    def rig(self) -> Robot:
         """Return the robot by its former name, which is read for one more version."""
         deprecated("the attribute rig of a Wiring is called robot")
         return self.robot

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 _BOUNDS = (
     "floor of the workspace",

@@ -15,7 +15,7 @@ from kc_vla.calibration.hand_eye import HandEye, JointOffsets
 from kc_vla.calibration.intrinsics import Intrinsics
 from kc_vla.calibration.latency import Latency
 from kc_vla.core.files import write_whole, yaml_text
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 
 
 def write_camera(path: Path, name: str, serial: str, size: tuple[int, int], lens: Intrinsics) -> None:
@@ -64,15 +64,15 @@ def write_hand_eye(
     _write(path, content, serial, residuals)
 
 
-def write_joints(path: Path, serial: str, found: JointOffsets, rig: Rig) -> None:
-    """Write the offsets of a rig's joints; limits in rad."""
-    rows = zip(rig.joints, found.offsets, rig.limits.lowest, rig.limits.highest, strict=True)
+def write_joints(path: Path, serial: str, found: JointOffsets, robot: Robot) -> None:
+    """Write the offsets of a robot's joints; limits in rad."""
+    rows = zip(robot.joints, found.offsets, robot.limits.lowest, robot.limits.highest, strict=True)
     joints = [
         {"name": name, "offset": _number(offset), "sign": 1, "limits": [_number(low), _number(high)]}
         for name, offset, low, high in rows
     ]
     residuals = {"without_offsets_mm": _number(found.before_mm), "with_offsets_mm": _number(found.after_mm)}
-    _write(path, {"rig": rig.name, "joints": joints}, serial, residuals)
+    _write(path, {"robot": robot.name, "joints": joints}, serial, residuals)
 
 
 def write_latency(path: Path, name: str, serial: str, found: Latency) -> None:

@@ -13,7 +13,7 @@ from kc_vla.arm.offsets import Offsets
 from kc_vla.cameras.calibration import load_calibration, read_calibration
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core.mounted_camera import MountedCamera, pose_matrix
-from kc_vla.core.rig import JointLimits, RigError, load_rig
+from kc_vla.core.robot import JointLimits, RobotError, load_robot
 
 _MOST_OFFSET = math.radians(20.0)
 """More than that is no offset but another zero pose."""
@@ -28,13 +28,13 @@ def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> 
     Args:
         path: of the file.
         own: limits of the arm that they are for; it says how many joints there are, and its top speeds count.
-        known_as: names of that arm's rig, first its own, where the file has to be for it.
+        known_as: names of that arm's robot, first its own, where the file has to be for it.
 
     Raises:
         CalibrationError: it is missing, for another arm or number of joints, or holds something that cannot be.
     """
     content = read_calibration(path)
-    made_for = content.get("rig")
+    made_for = content.get("robot", content.get("rig"))
     if known_as and made_for is not None and not {made_for, _kind_of(str(made_for))} & set(known_as):
         told = f"{path} is of the arm '{made_for}', not of a '{known_as[0]}'"
         raise CalibrationError(f"{told}: make one with kc-vla calibrate joints --robot {known_as[0]}")
@@ -58,14 +58,14 @@ def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> 
     return Offsets(np.array(offsets), JointLimits(np.array(lowest), np.array(highest), own.speed))
 
 
-def _kind_of(rig: str) -> str:
+def _kind_of(robot: str) -> str:
     """Return the type of the robot of that name, if it comes with the stack; empty for another.
 
     A Piper that a third-party driver moves has the same type.
     """
     try:
-        return load_rig(rig).robot_type
-    except RigError:
+        return load_robot(robot).robot_type
+    except RobotError:
         return ""
 
 

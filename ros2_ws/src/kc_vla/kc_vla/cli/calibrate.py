@@ -27,7 +27,7 @@ from kc_vla.cli.robot_argument import add_robot
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.core.files import replacing
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.episodes.recording import Recording
 
 
@@ -63,11 +63,11 @@ def _hand_eye(options: argparse.Namespace) -> None:
     views, boards, lefts = _standing(options)
     in_hand = options.setup == "in-hand"
     kinematics = _kinematics(options)
-    rig = load_rig(options.robot)
+    robot = load_robot(options.robot)
     with _shown(options.output, views, lefts):
         found = calibrate_hand_eye([kinematics.flange(_angles(view)) for view in views], boards, in_hand)
-    frame = rig.cameras.get(options.view, "")
-    write_hand_eye(options.output, options.view, options.serial, in_hand, found, frame, rig.base_frame)
+    frame = robot.cameras.get(options.view, "")
+    write_hand_eye(options.output, options.view, options.serial, in_hand, found, frame, robot.base_frame)
     print(
         f"{options.output}: the board moves by {np.median(found.place_mm):.2f} mm and "
         f"{np.median(found.turn_degrees):.2f} degrees (medians of {len(views)} poses)"
@@ -79,7 +79,7 @@ def _joints(options: argparse.Namespace) -> None:
     flange = _kinematics(options).flange
     with _shown(options.output, views, lefts):
         found = calibrate_joints([_angles(v) for v in views], boards, options.setup == "in-hand", flange)
-    write_joints(options.output, options.serial, found, load_rig(options.robot))
+    write_joints(options.output, options.serial, found, load_robot(options.robot))
     offsets = ", ".join(f"{value:+.2f}" for value in np.degrees(found.offsets))
     print(f"{options.output}: {offsets} degrees; {found.before_mm:.2f} mm without, {found.after_mm:.2f} mm with them")
 
@@ -117,7 +117,7 @@ def _shown(output: Path, views: Sequence[BoardView], lefts: Sequence[Array]) -> 
 
 
 def _kinematics(options: argparse.Namespace) -> Kinematics:
-    return Kinematics(load_rig(options.robot).links_of(options.firmware))
+    return Kinematics(load_robot(options.robot).links_of(options.firmware))
 
 
 def _angles(view: BoardView) -> Array:

@@ -20,7 +20,7 @@ from kc_vla.learning.policy.config import PRECISIONS
 
 _RUN, _NAME = Path("runs/policy"), "policy"
 _SIMULATED = "panda_sim"
-"""The rig of the simulator."""
+"""The robot of the simulator."""
 _TRAIN = """\
 Train a policy that acts on the keyframes it remembers: on episodes with the expert's plans, as `kc-vla collect --plans`
 makes them, or on recordings of a robot, as LeRobot data sets with keyframes (`kc-vla bag export`). Curves and

@@ -14,8 +14,8 @@ def add_former_name(parser: argparse._ActionsContainer, former: str, today: str,
 
     Args:
         parser: parser that has the option.
-        former: name of before, such as "--rig".
-        today: name of today, such as "--robot".
+        former: name of before, such as `--rig`.
+        today: name of today, such as `--robot`.
         dest: attribute that both set.
     """
 

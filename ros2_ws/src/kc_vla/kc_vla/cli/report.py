@@ -83,14 +83,14 @@ def _run(path: Path, arguments: argparse.Namespace) -> None:
 
 def _path(bag: Path, out: Path, arguments: argparse.Namespace) -> None:
     from kc_vla.bags.lock import require_finished
-    from kc_vla.core.rig import load_rig
+    from kc_vla.core.robot import load_robot
     from kc_vla.episodes.episode import RecordedEpisode
-    from kc_vla.reports.tool_path import rig_of_bag
+    from kc_vla.reports.tool_path import robot_of_bag
     from kc_vla.reports.tool_path_sheet import write_tool_path
 
     require_finished(bag)
     episode = RecordedEpisode(bag)
-    rig = rig_of_bag(episode) if arguments.robot == "auto" else load_rig(arguments.robot)
+    robot = robot_of_bag(episode) if arguments.robot == "auto" else load_robot(arguments.robot)
     out.mkdir(parents=True, exist_ok=True)
-    write_tool_path(episode, rig, out / "tool_path.png", arguments.frame)
+    write_tool_path(episode, robot, out / "tool_path.png", arguments.frame)
     print(f"tool path: {out / 'tool_path.png'}")

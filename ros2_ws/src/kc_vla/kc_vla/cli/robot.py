@@ -41,15 +41,15 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _show(options: argparse.Namespace) -> None:
     from kc_vla.arm.kinds import ARMS, choose_arm
-    from kc_vla.core.rig import RigError, load_rig
+    from kc_vla.core.robot import RobotError, load_robot
     from kc_vla.core.robot_model import SIMULATED
     from kc_vla.description.shown import shown
 
-    robot = load_rig(options.robot)
+    robot = load_robot(options.robot)
     if (driver := robot.driver.type) != SIMULATED:
         if driver not in ARMS.names():
             known = ", ".join((*ARMS.names(), SIMULATED))
-            raise RigError(
+            raise RobotError(
                 f"robot '{robot.name}': there is no driver '{driver}': the types are {known}; "
                 f"a package adds one with an entry point of the group '{ARMS.group}'"
             )

@@ -57,7 +57,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    from kc_vla.core.rig import load_rig
+    from kc_vla.core.robot import load_robot
     from kc_vla.inference.models import models_in
     from kc_vla.policy.backends import PolicyContext
     from kc_vla.policy.learned import open_learned
@@ -71,11 +71,11 @@ def _serve(options: argparse.Namespace) -> None:
     check_access(options.host, token)
     folder = models_in(options.models)
     model = load_policy(folder, options.name)
-    rig = load_rig(options.robot or model.robot)
+    robot = load_robot(options.robot or model.robot)
     chosen = LearnedOptions(options.name, str(folder), options.device, options.threads)
-    mapping = load_mapping(options.mapping, rig, options.protocol)
-    served = Served(open_learned(PolicyContext(rig, model.horizon), chosen), mapping, model.slots)
-    told = f"the policy '{model.name}' of a {rig.name}, as the mapping '{mapping.name}' says"
+    mapping = load_mapping(options.mapping, robot, options.protocol)
+    served = Served(open_learned(PolicyContext(robot, model.horizon), chosen), mapping, model.slots)
+    told = f"the policy '{model.name}' of a {robot.name}, as the mapping '{mapping.name}' says"
     asyncio.run(_until_interrupted(options, served, token, model.horizon, told))
 
 

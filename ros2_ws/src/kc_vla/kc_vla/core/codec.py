@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.errors import StackError
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 
 Numbers = NDArray[np.float64]
 TOOL_POSE_NAMES = ("x", "y", "z", "qx", "qy", "qz", "qw")
@@ -28,23 +28,23 @@ class Codec:
     """State and action of a robot in the space in which it is commanded.
 
     Attributes:
-        rig: the robot, of N joints and G of the gripper.
+        robot: the robot, of N joints and G of the gripper.
         action: TOOL_DELTA: the state is tool pose and gripper, (8,), an action moves and turns the tool, (7,).
             JOINT_POSITION: both are the positions of the joints and of the gripper's, (N + G,).
     """
 
-    rig: Rig
+    robot: Robot
     action: ActionType
 
     @property
     def state_names(self) -> tuple[str, ...]:
         """Return the names of the numbers of a state, in their order."""
-        return TOOL_STATE_NAMES if self.action is ActionType.TOOL_DELTA else self.rig.names
+        return TOOL_STATE_NAMES if self.action is ActionType.TOOL_DELTA else self.robot.names
 
     @property
     def action_names(self) -> tuple[str, ...]:
         """Return the names of the numbers of an action, in their order."""
-        return TOOL_DELTA_NAMES if self.action is ActionType.TOOL_DELTA else self.rig.names
+        return TOOL_DELTA_NAMES if self.action is ActionType.TOOL_DELTA else self.robot.names
 
     def state(self, tool_pose: Numbers, names: Sequence[str], positions: Numbers) -> Numbers:
         """Return the state (..., S).
@@ -57,14 +57,14 @@ class Codec:
         Raises:
             CodecError: they are the joints of another robot.
         """
-        if not self.rig.is_called(names):
+        if not self.robot.is_called(names):
             raise CodecError(
-                f"these are the joints {', '.join(names)}, the robot '{self.rig.name}' has "
-                f"{', '.join(self.rig.names)}: choose the robot file of this robot"
+                f"these are the joints {', '.join(names)}, the robot '{self.robot.name}' has "
+                f"{', '.join(self.robot.names)}: choose the robot file of this robot"
             )
         if self.action is ActionType.JOINT_POSITION:
             return np.asarray(positions, float)
-        return np.concatenate([tool_pose, self.rig.gripper_share(positions)[..., None]], axis=-1)
+        return np.concatenate([tool_pose, self.robot.gripper_share(positions)[..., None]], axis=-1)
 
     def actions(self, names: Sequence[str], values: Numbers) -> Numbers:
         """Return actions (..., A) in the order of `action_names`, out of those with columns called `names`.
@@ -78,4 +78,4 @@ class Codec:
         raise CodecError(f"actions of {', '.join(names)}: expected {', '.join(self.action_names)}")
 
     def _otherwise(self) -> tuple[tuple[str, ...], ...]:
-        return (DATA_DELTA_NAMES,) if self.action is ActionType.TOOL_DELTA else (self.rig.columns,)
+        return (DATA_DELTA_NAMES,) if self.action is ActionType.TOOL_DELTA else (self.robot.columns,)

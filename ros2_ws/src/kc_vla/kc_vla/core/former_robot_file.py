@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from kc_vla.core.chain import Chain
-from kc_vla.core.rig_numbers import joint_angles, links_of, rate_of, speed_of, text_of, width_of
 from kc_vla.core.robot_file import cameras_of, columns_of, find_urdf, fingers_of, texts_of
 from kc_vla.core.robot_model import (
     ACCELERATION,
@@ -19,9 +18,10 @@ from kc_vla.core.robot_model import (
     SIMULATED,
     DriverChoice,
     JointLimits,
-    Rig,
+    Robot,
     firmware_version,
 )
+from kc_vla.core.robot_numbers import joint_angles, links_of, rate_of, speed_of, text_of, width_of
 
 _KEYS = {"robot", "joints", "lowest", "highest", "speed", "rest", "gripper"}
 _OPTIONAL = {"links", "older", "robot_type", "columns", "cameras", "base_frame", "tool_frame", "control_rate"} | {
@@ -37,11 +37,11 @@ def is_former(content: Any) -> bool:
     return isinstance(content, Mapping) and bool(_MARKS & content.keys())
 
 
-def read_former(content: Mapping[str, Any], folder: Path) -> Rig:
+def read_former(content: Mapping[str, Any], folder: Path) -> Robot:
     """Return the robot of the content of a file in a folder.
 
     Raises:
-        RigError, ValueError, TypeError, KeyError: it is not understood; the text says what is wrong.
+        RobotError, ValueError, TypeError, KeyError: it is not understood; the text says what is wrong.
     """
     if missing := _KEYS - content.keys():
         raise ValueError(f"{', '.join(sorted(missing))} is missing")
@@ -60,7 +60,7 @@ def read_former(content: Mapping[str, Any], folder: Path) -> Rig:
         raise ValueError("older must be a mapping of before, a firmware, and links")
     if "interface" in content and (len(fingers) > 1 or "links" not in content):
         raise ValueError("a robot with an interface has links, and a gripper of one joint")
-    robot = Rig(
+    robot = Robot(
         name=name,
         joints=joints,
         limits=JointLimits(lowest, highest, speed, acceleration, jerk),

@@ -13,7 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kc_vla.core.deprecation import say_once
-from kc_vla.core.rig_numbers import (
+from kc_vla.core.robot_model import (
+    ACCELERATION,
+    JERK,
+    ROS,
+    DriverChoice,
+    JointLimits,
+    Robot,
+    RobotError,
+    Vector,
+    firmware_version,
+)
+from kc_vla.core.robot_numbers import (
     acceleration_of,
     box_side,
     check_home,
@@ -24,17 +35,6 @@ from kc_vla.core.rig_numbers import (
     speed_of,
     text_of,
     width_of,
-)
-from kc_vla.core.robot_model import (
-    ACCELERATION,
-    JERK,
-    ROS,
-    DriverChoice,
-    JointLimits,
-    Rig,
-    RigError,
-    Vector,
-    firmware_version,
 )
 from kc_vla.core.share import share
 from kc_vla.core.untrusted import read_text
@@ -99,11 +99,11 @@ _FORMER = {"rest": "home of each joint", "opening": "width", "links": "urdf", "i
 """What was called otherwise in rigs/."""
 
 
-def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
+def read_robot(content: Mapping[str, Any], folder: Path) -> Robot:
     """Return the robot of the content of a file in a folder.
 
     Raises:
-        RigError, ValueError, TypeError, KeyError: it is not understood; the text says what is wrong.
+        RobotError, ValueError, TypeError, KeyError: it is not understood; the text says what is wrong.
     """
     check_keys(content, "", set(_NEEDED), set(KEYS))
     name, given = text_of(content["robot"], "robot"), _joints(content["joints"])
@@ -128,7 +128,7 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Rig:
     if driver.type == ROS and len(fingers) > 1:
         raise ValueError(f"a robot with the driver '{ROS}' has a gripper of one joint")
     older = content.get("older")
-    robot = Rig(
+    robot = Robot(
         name=name,
         joints=tuple(given),
         limits=limits,
@@ -305,7 +305,7 @@ def _zero(older: Mapping[str, Any], joints: tuple[str, ...]) -> Vector:
     check_keys(zero, "older: zero", set(), set(joints))
     found = np.array([number(zero.get(name, 0.0), f"older: zero of joint '{name}'") for name in joints])
     if (far := np.abs(found)).max() > math.pi + _ROUNDED:
-        raise RigError(f"older: zero of joint '{joints[int(far.argmax())]}' is more than half a turn: it is in rad")
+        raise RobotError(f"older: zero of joint '{joints[int(far.argmax())]}' is more than half a turn: it is in rad")
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kc_vla.core.options import OptionError, option
-from kc_vla.core.rig_numbers import ANGLES, text_of
+from kc_vla.core.robot_numbers import ANGLES, text_of
 
 _TOPIC = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
 

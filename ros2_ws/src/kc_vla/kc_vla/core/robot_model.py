@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.core import rig_numbers
+from kc_vla.core import robot_numbers
 from kc_vla.core.chain import Chain
 from kc_vla.core.errors import StackError
 from kc_vla.core.options import read_options
 from kc_vla.core.robot_interface import RobotInterface, RosOptions
 
-Vector = rig_numbers.Vector
+Vector = robot_numbers.Vector
 FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
 ACCELERATION, JERK = 8.0, 80.0
 """Limits of a joint of which neither a robot file nor a parameter says more, rad/s2 and rad/s3."""
@@ -25,7 +25,7 @@ PIPER, ROS, SIMULATED = "piper", "ros", "simulated"
 """Types of drivers that are part of this stack."""
 
 
-class RigError(StackError):
+class RobotError(StackError):
     """A robot file that is not there or cannot be; the text names the file and what is wrong in it."""
 
 
@@ -74,7 +74,7 @@ class DriverChoice:
 
 
 @dataclass(frozen=True, eq=False)
-class Rig:
+class Robot:
     """An arm of N joints with a gripper of G joints.
 
     Attributes:
@@ -156,10 +156,10 @@ class Rig:
         """Return the links of an arm with that firmware, e.g. "S-V1.8-5".
 
         Raises:
-            RigError: it has none, or the firmware, which they depend on, is not understood.
+            RobotError: it has none, or the firmware, which they depend on, is not understood.
         """
         if self.links is None:
-            raise RigError(f"the robot '{self.name}' has no links: it cannot be driven as an arm of joints")
+            raise RobotError(f"the robot '{self.name}' has no links: it cannot be driven as an arm of joints")
         if self.older is None or not firmware:
             return self.links
         return self.links if firmware_version(firmware) >= self.older[0] else self.older[1]
@@ -175,9 +175,9 @@ def firmware_version(text: str) -> tuple[int, ...]:
     """Return the numbers of a firmware's name, to be compared one after the other: S-V1.6-12 is newer than S-V1.6-3.
 
     Raises:
-        RigError: it is none.
+        RobotError: it is none.
     """
     found = FIRMWARE.fullmatch(text)
     if found is None:
-        raise RigError(f"'{text}' is no firmware such as S-V1.6-3")
+        raise RobotError(f"'{text}' is no firmware such as S-V1.6-3")
     return tuple(map(int, found.groups()))

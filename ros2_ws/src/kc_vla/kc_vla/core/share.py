@@ -1,4 +1,4 @@
-"""The files that come with the stack: launch files, rigs, models."""
+"""The files that come with the stack: launch files, robot files, models."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kc_vla.core.chain import Chain
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig_numbers import LONGEST
+from kc_vla.core.robot_numbers import LONGEST
 from kc_vla.core.urdf import DescriptionError, Joint, RobotTree
 
 TURNING = ("revolute", "continuous")

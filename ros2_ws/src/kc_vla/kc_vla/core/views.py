@@ -1,4 +1,4 @@
-"""The views of a robot: its cameras by name, in the order of its rig; the images of the first count the frames."""
+"""The views of a robot: its cameras by name, in the order of its file; the images of the first count the frames."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from kc_vla.core.mounted_camera import MountedCamera, pose_matrix
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.urdf import DescriptionError, Placed, RobotTree
 
 WORLD = "world"
@@ -74,11 +74,11 @@ class StandingTransforms:
         )
 
 
-def robot_places(rig: Rig, tree: RobotTree, base: str) -> list[Placed]:
+def robot_places(robot: Robot, tree: RobotTree, base: str) -> list[Placed]:
     """Return where the robot stands in the world, and what of it does not move.
 
     Args:
-        rig: the robot.
+        robot: the robot.
         tree: its description.
         base: place of its base frame in the world as text, "x y z qx qy qz qw", m; empty for no world.
 
@@ -88,17 +88,17 @@ def robot_places(rig: Rig, tree: RobotTree, base: str) -> list[Placed]:
     if not base.strip():
         return list(tree.fixed)
     at_base = _pose(base)
-    in_root = tree.pose(rig.base_frame, {})
+    in_root = tree.pose(robot.base_frame, {})
     if in_root is None:
-        raise DescriptionError(f"the base frame '{rig.base_frame}' moves against '{tree.root}': leave 'base' empty")
+        raise DescriptionError(f"the base frame '{robot.base_frame}' moves against '{tree.root}': leave 'base' empty")
     return [Placed(WORLD, tree.root, at_base @ np.linalg.inv(in_root)), *tree.fixed]
 
 
-def camera_places(rig: Rig, cameras: Mapping[str, MountedCamera]) -> list[Placed]:
+def camera_places(robot: Robot, cameras: Mapping[str, MountedCamera]) -> list[Placed]:
     """Return where the robot's cameras are, as their calibration has it: on the tool frame, or in the base frame.
 
     Args:
-        rig: the robot.
+        robot: the robot.
         cameras: by the name of the file, for what is said.
 
     Raises:
@@ -106,14 +106,16 @@ def camera_places(rig: Rig, cameras: Mapping[str, MountedCamera]) -> list[Placed
     """
     placed: dict[str, Placed] = {}
     for file, camera in cameras.items():
-        if camera.frame not in rig.cameras.values():
+        if camera.frame not in robot.cameras.values():
             raise DescriptionError(
-                f"{file} places the frame '{camera.frame}': the cameras of the robot '{rig.name}' have "
-                f"{', '.join(rig.cameras.values())}; set tracking_base_frame in it to one of these"
+                f"{file} places the frame '{camera.frame}': the cameras of the robot '{robot.name}' have "
+                f"{', '.join(robot.cameras.values())}; set tracking_base_frame in it to one of these"
             )
         if camera.frame in placed:
             raise DescriptionError(f"{file} places the frame '{camera.frame}', and another file does so too")
-        placed[camera.frame] = Placed(rig.tool_frame if camera.in_hand else rig.base_frame, camera.frame, camera.pose)
+        placed[camera.frame] = Placed(
+            robot.tool_frame if camera.in_hand else robot.base_frame, camera.frame, camera.pose
+        )
     return list(placed.values())
 
 

@@ -6,49 +6,49 @@ from pathlib import Path
 
 import numpy as np
 
-from kc_vla.core.rig import Rig, RigError
+from kc_vla.core.robot import Robot, RobotError
 from kc_vla.core.urdf import DescriptionError, RobotTree, read_urdf
 from kc_vla.description.generated import generated_urdf, rezeroed_urdf
 
 
-def description_of(rig: Rig, urdf: Path | None = None, firmware: str = "") -> tuple[str, RobotTree]:
+def description_of(robot: Robot, urdf: Path | None = None, firmware: str = "") -> tuple[str, RobotTree]:
     """Return the text of a robot's URDF, and the tree that it describes.
 
     Args:
-        rig: the robot.
+        robot: the robot.
         urdf: a file in place of the robot's own description.
         firmware: of an arm whose zero pose goes with it.
 
     Raises:
         DescriptionError: there is none, it cannot be, or it lacks the robot's base or tool frame.
     """
-    file = urdf or rig.urdf
+    file = urdf or robot.urdf
     try:
-        text = read_urdf(file) if file is not None else generated_urdf(rig, firmware)
+        text = read_urdf(file) if file is not None else generated_urdf(robot, firmware)
         if file is not None and urdf is None:
-            text = _of_firmware(text, rig, firmware)
-    except RigError as error:
+            text = _of_firmware(text, robot, firmware)
+    except RobotError as error:
         raise DescriptionError(f"{error}; nor does it name a description: add 'urdf' to it") from error
-    name = f"the description {file}" if file is not None else f"the description of the robot '{rig.name}'"
+    name = f"the description {file}" if file is not None else f"the description of the robot '{robot.name}'"
     try:
         tree = RobotTree(text)
     except DescriptionError as error:
         raise DescriptionError(f"{name}: {error}") from error
-    if missing := [frame for frame in (rig.base_frame, rig.tool_frame) if frame not in tree.links]:
+    if missing := [frame for frame in (robot.base_frame, robot.tool_frame) if frame not in tree.links]:
         raise DescriptionError(
-            f"{name} has no link '{missing[0]}', which the robot '{rig.name}' has poses in: "
+            f"{name} has no link '{missing[0]}', which the robot '{robot.name}' has poses in: "
             "name another file, or other base_frame and tool_frame in a robot file of your own"
         )
     return text, tree
 
 
-def _of_firmware(text: str, rig: Rig, firmware: str) -> str:
+def _of_firmware(text: str, robot: Robot, firmware: str) -> str:
     """Return the robot's own description with the zero pose of an arm with that firmware."""
-    if rig.links is None or (links := rig.links_of(firmware)) is rig.links:
+    if robot.links is None or (links := robot.links_of(firmware)) is robot.links:
         return text
     moved = {
         name: np.linalg.inv(usual) @ own
-        for name, usual, own in zip(rig.joints, rig.links.origins, links.origins, strict=True)
+        for name, usual, own in zip(robot.joints, robot.links.origins, links.origins, strict=True)
         if not np.array_equal(usual, own)
     }
     return rezeroed_urdf(text, moved)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core.episode import Episode
 from kc_vla.core.errors import StackError
-from kc_vla.core.rig import gripper_joints
+from kc_vla.core.robot import gripper_joints
 from kc_vla.core.views import STREAMS, Views
 from kc_vla.keyframes.observation import pose_of
 
@@ -152,6 +152,6 @@ def views_for(source: SelectorBackend, views: Sequence[str]) -> tuple[str, ...]:
     if missing := [view for view in wanted if view not in views]:
         raise SourceError(
             f"the source of keyframes looks at the view {', '.join(missing)}, there is {', '.join(views)}: "
-            "take a model that was trained with these (--camera), another source, or another rig"
+            "take a model that was trained with these (--camera), another source, or another robot"
         )
     return tuple(view for view in views if view in wanted or view == views[0])

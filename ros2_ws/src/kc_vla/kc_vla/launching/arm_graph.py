@@ -13,7 +13,7 @@ from launch_ros.actions import Node, SetRemap
 
 from kc_vla.arm.kinds import ARMS, choose_arm
 from kc_vla.core.options import parse_options
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.robot_model import PIPER, ROS, SIMULATED
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.launching.arguments import Argument, chosen, is_on
@@ -102,7 +102,7 @@ def check(context: LaunchContext) -> None:
     if kind == EMULATED and chosen(context, "driver"):
         raise RuntimeError("driver: an emulated arm has no options: leave it out, or name the driver with arm:=")
     if kind != EMULATED:
-        choose_arm(kind, load_rig(chosen(context, "robot")), parse_options(chosen(context, "driver")))
+        choose_arm(kind, load_robot(chosen(context, "robot")), parse_options(chosen(context, "driver")))
     _cameras(context)
 
 
@@ -123,13 +123,13 @@ def _kind(context: LaunchContext) -> str:
     kind = chosen(context, "arm")
     if kind != AUTO:
         return kind
-    rig = load_rig(chosen(context, "robot"))
-    if rig.driver.type == SIMULATED:
+    robot = load_robot(chosen(context, "robot"))
+    if robot.driver.type == SIMULATED:
         raise RuntimeError(
-            f"the robot '{rig.name}' is moved by a simulator: maniskill.launch.py starts it; name another robot here, "
+            f"the robot '{robot.name}' is moved by a simulator: maniskill.launch.py starts it; name another robot, "
             "or a driver with arm:="
         )
-    return rig.driver.type if rig.driver.type != PIPER or _exists(chosen(context, "can")) else EMULATED
+    return robot.driver.type if robot.driver.type != PIPER or _exists(chosen(context, "can")) else EMULATED
 
 
 def _is_led(context: LaunchContext) -> bool:
@@ -143,8 +143,8 @@ def _exists(interface: str) -> bool:
 
 def _cameras(context: LaunchContext) -> dict[str, dict[str, Any]]:
     """The parameters of each view's camera."""
-    rig, file = (chosen(context, name) for name in ("robot", "cameras"))
-    return cameras_of(Path(file).expanduser(), load_rig(rig))
+    robot, file = (chosen(context, name) for name in ("robot", "cameras"))
+    return cameras_of(Path(file).expanduser(), load_robot(robot))
 
 
 def cameras(context: LaunchContext) -> list[Node]:
@@ -157,9 +157,9 @@ def cameras(context: LaunchContext) -> list[Node]:
 
 def told_transforms(context: LaunchContext) -> list[Any]:
     """Start the node that publishes where links and cameras are; of the links, where no third-party driver does."""
-    rig, file = (chosen(context, name) for name in ("robot", "cameras"))
+    robot, file = (chosen(context, name) for name in ("robot", "cameras"))
     driven = _kind(context) == ROS
-    return transforms(context, hand_eye_files(Path(file).expanduser(), load_rig(rig)), driven=driven)
+    return transforms(context, hand_eye_files(Path(file).expanduser(), load_robot(robot)), driven=driven)
 
 
 def arm(context: LaunchContext) -> list[Any]:

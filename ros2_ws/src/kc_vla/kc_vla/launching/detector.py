@@ -10,7 +10,7 @@ from launch_ros.actions import Node
 from kc_vla.core import topics
 from kc_vla.core.choice import offered
 from kc_vla.core.options import options_in
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.cameras import hand_eye_files
 from kc_vla.launching.graph import AGAIN, node, text, texts
@@ -63,7 +63,7 @@ def perception(context: LaunchContext) -> list[Node]:
         return []
     given = texts(detector="detector", options="detector_options", robot="robot")
     file = context.launch_configurations.get("cameras", "")
-    places = hand_eye_files(Path(file).expanduser(), load_rig(chosen(context, "robot"))) if file else ""
+    places = hand_eye_files(Path(file).expanduser(), load_robot(chosen(context, "robot"))) if file else ""
     return [node("perception", {"hand_eye": text(places), **given}, **AGAIN)]
 
 

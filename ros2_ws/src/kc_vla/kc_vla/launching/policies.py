@@ -11,7 +11,7 @@ from launch_ros.actions import Node
 
 from kc_vla.core.choice import offered
 from kc_vla.core.options import options_in
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.inference.models import ModelError, models_in, read_registry
 from kc_vla.keyframes.selectors import SELECTORS
 from kc_vla.launching.arguments import Argument, chosen, read
@@ -192,13 +192,13 @@ def check_policy(context: LaunchContext) -> None:
     if policy == "learned":
         load_policy(models_in(given["policy_models"]), given["policy_model"])
     if policy == "scripted":
-        load_script(Path(given["script"]).expanduser(), load_rig(given["robot"]))
+        load_script(Path(given["script"]).expanduser(), load_robot(given["robot"]))
     if policy in _SCHEMES:
         if server:
             read("server", ServerUrl(_SCHEMES[policy]), server)
         usual = "kc-vla" if policy == "groot" and given["dialect"] == "kc-vla" else policy
         if (mappings := _mappings()) is not None:
-            mappings.load_mapping(given["mapping"], load_rig(given["robot"]), policy, usual)
+            mappings.load_mapping(given["mapping"], load_robot(given["robot"]), policy, usual)
 
 
 def _check_mapping_name(name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kc_vla.core.rig import Rig, unit_of
+from kc_vla.core.robot import Robot, unit_of
 from kc_vla.web.numbers import number, numbers
 
 _MOST_ACTIONS, _MOST_NUMBERS, _MOST_KEYFRAMES = 200, 32, 100
@@ -14,15 +14,15 @@ _PERSON = 1
 """Value of `driver` in Driver.msg when a person has taken over."""
 
 
-def robot_part(rig: Rig, kind: str = "") -> dict[str, Any]:
+def robot_part(robot: Robot, kind: str = "") -> dict[str, Any]:
     """Return the robot: each joint with its bounds (rad, of fingers m), the views, and the kind of arm in words."""
-    bounds = [*zip(numbers(rig.limits.lowest), numbers(rig.limits.highest), strict=True)]
-    bounds += [(0.0, rig.opening / len(rig.gripper))] * len(rig.gripper)
+    bounds = [*zip(numbers(robot.limits.lowest), numbers(robot.limits.highest), strict=True)]
+    bounds += [(0.0, robot.opening / len(robot.gripper))] * len(robot.gripper)
     joints = [
         {"name": name, "low": low, "high": high, "unit": unit_of(name)}
-        for name, (low, high) in zip(rig.names, bounds, strict=True)
+        for name, (low, high) in zip(robot.names, bounds, strict=True)
     ]
-    return {"name": rig.name, "kind": kind, "joints": joints, "views": list(rig.views)}
+    return {"name": robot.name, "kind": kind, "joints": joints, "views": list(robot.views)}
 
 
 def episode_part(status: Any) -> dict[str, Any]:

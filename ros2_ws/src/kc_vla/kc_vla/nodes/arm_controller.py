@@ -14,7 +14,7 @@ from kc_vla.core import topics
 from kc_vla.core.chunk import ChunkLimits
 from kc_vla.core.episode import Episode
 from kc_vla.core.errors import StackError
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.core.robot_model import SIMULATED
 from kc_vla.execution.control_steps import ControlSteps, Lockstep, RealTime
 from kc_vla.execution.controller import ArmController
@@ -68,10 +68,10 @@ class ArmControllerNode(StackNode):
         self.subscribe(Driver, topics.DRIVER, self._on_driver, qos.EVENT_LOG)
         try:
             folder = values.stop_folder()
-            rig = load_rig(values.robot)
+            robot = load_robot(values.robot)
         except (StackError, ValueError, LatchError) as error:
             raise StartError(str(error)) from error
-        self._base_frame = rig.base_frame
+        self._base_frame = robot.base_frame
         stop = self._stop = EmergencyStop(self, self._controller, folder)
         if values.arm != SIMULATED:
             from kc_vla.ros.arm_connection import connect  # takes half a second, and a simulated arm needs none of it
@@ -82,7 +82,7 @@ class ArmControllerNode(StackNode):
             if self._link is None:
                 self._take_priority()
             # an arm has a loop of its own: here only the control steps are counted off
-            rate = values.control_rate if self._link is None else max(values.state_rate, 2 * rig.control_rate)
+            rate = values.control_rate if self._link is None else max(values.state_rate, 2 * robot.control_rate)
             self.every(1.0 / rate, self._tick)
 
     def stop(self) -> None:

@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.leader import LeaderArm
 from kc_vla.core import topics
-from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.robot import RobotError, load_robot
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import time_message
@@ -43,9 +43,9 @@ class LeaderArmNode(StackNode):
     def start(self) -> None:
         """Begin to listen."""
         try:
-            self._names = load_rig(self.parameters.robot).names
+            self._names = load_robot(self.parameters.robot).names
             self._arm = LeaderArm(self.parameters.channel, self.parameters.bus)
-        except (ArmError, RigError) as error:
+        except (ArmError, RobotError) as error:
             raise StartError(str(error)) from error
         self._reconnect_at = 0.0
         self._states = self.advertise(JointState, topics.LEADER_STATES, qos.STATE)

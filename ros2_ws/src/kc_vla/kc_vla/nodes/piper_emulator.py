@@ -15,7 +15,7 @@ from kc_vla.arm.interface import UnfitArmError
 from kc_vla.arm.piper_models import require_piper
 from kc_vla.arm.remote import Remote, RemoteError
 from kc_vla.core import topics
-from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.robot import RobotError, load_robot
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.convert import image_message
@@ -56,13 +56,13 @@ class PiperEmulatorNode(StackNode):
         self._view: View | None = None
         self._stays_until: float | None = None
         try:
-            rig = load_rig(self.parameters.robot)
-            require_piper(rig)
-        except (RigError, UnfitArmError) as error:
+            robot = load_robot(self.parameters.robot)
+            require_piper(robot)
+        except (RobotError, UnfitArmError) as error:
             raise StartError(str(error)) from error
         self._arm = Remote(emulate)
         try:
-            self._arm.start("the emulated arm", self.get_logger().info, "begin", self.parameters.path, rig)
+            self._arm.start("the emulated arm", self.get_logger().info, "begin", self.parameters.path, robot)
         except (OSError, RemoteError) as error:
             self._arm.close()
             raise StartError(str(error)) from error

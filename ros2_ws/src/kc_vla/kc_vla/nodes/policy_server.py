@@ -124,7 +124,7 @@ class PolicyServerNode(StackNode):
         )
         chunk.actions = floats_array(actions)
         chunk.header.stamp = self.get_clock().now().to_msg()
-        chunk.header.frame_id = seat.codec.rig.base_frame
+        chunk.header.frame_id = seat.codec.robot.base_frame
         self._chunks.publish(chunk)
         response.chunk = chunk
         response.success = True

@@ -72,18 +72,18 @@ class RobotSessionNode(StackNode):
             self._instruction = self.parameters.instruction or find_task(self.parameters.task).instruction
         except UnknownTaskError as error:
             raise StartError(f"{error}, or say with instruction:= what the task of that name is") from error
-        rig = self.parameters.loaded_robot()
-        self._rate = self.parameters.frame_rate or rig.control_rate
-        cameras = {view: f"the {view.replace('_', '-')} camera" for view in rig.views}
+        robot = self.parameters.loaded_robot()
+        self._rate = self.parameters.frame_rate or robot.control_rate
+        cameras = {view: f"the {view.replace('_', '-')} camera" for view in robot.views}
         # What must have been heard, not only offered, before the first frame: that frame is a keyframe.
-        self._frames = cameras[rig.views[0]]
+        self._frames = cameras[robot.views[0]]
         published: dict[str, tuple[type, str, QoSProfile]] = {
             **{told: (CameraInfo, topics.camera_info_topic(view), qos.IMAGE) for view, told in cameras.items()},
             "arm_controller": (JointState, topics.JOINT_STATES, qos.STATE),
         }
         self._published = tuple(published)
         # What a recorder, if any, must have heard: a frame that it knows nothing more of cannot be learnt from.
-        self._recorded = (*map(topics.image_topic, rig.views), topics.JOINT_STATES, topics.TOOL_POSE)
+        self._recorded = (*map(topics.image_topic, robot.views), topics.JOINT_STATES, topics.TOOL_POSE)
         self._status: EpisodeStatus | None = None
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)

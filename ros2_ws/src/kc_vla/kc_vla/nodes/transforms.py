@@ -53,15 +53,15 @@ class TransformsNode(StackNode):
 
     def start(self) -> None:
         """Publish what stands, and begin to listen."""
-        values, rig = self.parameters, self.parameters.loaded_robot()
+        values, robot = self.parameters, self.parameters.loaded_robot()
         try:
-            text, tree = description_of(rig, Path(values.urdf).expanduser() if values.urdf else None, values.firmware)
+            text, tree = description_of(robot, Path(values.urdf).expanduser() if values.urdf else None, values.firmware)
             files = [Path(name).expanduser() for name in filter(None, values.hand_eye.split(os.pathsep))]
-            cameras = camera_places(rig, {str(file): load_camera(file) for file in files})
-            robot = robot_places(rig, tree, values.base) if values.robot_links else []
+            cameras = camera_places(robot, {str(file): load_camera(file) for file in files})
+            fixed = robot_places(robot, tree, values.base) if values.robot_links else []
         except (DescriptionError, CalibrationError) as error:
             raise StartError(str(error)) from error
-        self._standing = StandingTransforms([*robot, *cameras], tree.links)
+        self._standing = StandingTransforms([*fixed, *cameras], tree.links)
         self._moving = MovingTransforms(tree, values.rate)
         self._names = ", ".join(joint.name for joint in tree.joints)
         self._told = 0

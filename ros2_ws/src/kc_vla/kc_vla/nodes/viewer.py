@@ -79,14 +79,14 @@ class ViewerNode(StackNode):
     def start(self) -> None:
         """Listen, and serve from a thread."""
         values = self.parameters
-        rig = values.loaded_robot()
+        robot = values.loaded_robot()
         self._board = LiveBoard()
-        self._board.tell("robot", messages.robot_part(rig, values.arm))
+        self._board.tell("robot", messages.robot_part(robot, values.arm))
         self._index = KeyframeIndex()
-        self._streams = LiveStreams(self, self._board, rig.views, self._on_index)
+        self._streams = LiveStreams(self, self._board, robot.views, self._on_index)
         self._pictures = LiveImages(self._streams.picture, values.longest, 0.5 / values.rate)
         on_watched = self.from_any_thread(self._watch)
-        self._feed = Feed(self._board, self._pictures, rig.views, values.rate, on_watched, self._streams.look)
+        self._feed = Feed(self._board, self._pictures, robot.views, values.rate, on_watched, self._streams.look)
         self._thumbs = KeyframeThumbs(self, lambda: self._feed.watched, self._on_thumb)
         self._listen_always()
         token = secrets.token_urlsafe(16) if values.control else ""

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from kc_vla.core.choice import LaunchChoice
 from kc_vla.core.deprecation import deprecated
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.tables import OpenTable
 from kc_vla.policy.interface import Backend, PolicyError
 
@@ -31,13 +31,13 @@ class PolicyContext:
         measured: takes a stage of an answer and how long it took, s; from any thread.
     """
 
-    robot: Rig
+    robot: Robot
     horizon: int
     listen: Callable[[str, Callable[..., None]], None] = lambda stream, offer: None
     measured: Callable[[str, float], None] = lambda stage, seconds: None
 
     @property
-    def rig(self) -> Rig:
+    def rig(self) -> Robot:
         """Return the robot by its former name, which is read for one more version."""
         deprecated("the attribute rig of a PolicyContext is called robot")
         return self.robot

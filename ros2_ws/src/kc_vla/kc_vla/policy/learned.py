@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.tasks import meant_among
 from kc_vla.core.views import Views
 from kc_vla.inference.models import ModelError, models_in
@@ -37,7 +37,7 @@ class LearnedBackend:
     needs_plan = False
 
     def __init__(
-        self, model: PolicyModel, rig: Rig, device: str = "auto", threads: int = 1, noise: float = 0.0
+        self, model: PolicyModel, robot: Robot, device: str = "auto", threads: int = 1, noise: float = 0.0
     ) -> None:
         """Open the model's files.
 
@@ -52,7 +52,7 @@ class LearnedBackend:
             self._past = KeyframeHistory(model, self._look_back, device, threads)
         except InferenceError as error:
             raise PolicyError(str(error)) from error
-        self._model, self._space = model, space_of(rig, model.action)
+        self._model, self._space = model, space_of(robot, model.action)
         self.action_type, self.names = self._space.action, self._space.names
         self._instruction = 0
         self._seed, self._noise = 0, np.float32(noise)
@@ -158,21 +158,21 @@ def open_learned(context: PolicyContext, options: LearnedOptions) -> LearnedBack
     Raises:
         PolicyError: it is not there, cannot be run here, or is for another robot or other cameras.
     """
-    name, rig = options.model, context.robot
+    name, robot = options.model, context.robot
     model = find_policy(options.models_folder, name)
-    if model.robot != rig.name:
+    if model.robot != robot.name:
         raise PolicyError(
-            f"the policy '{name}' moves a '{model.robot}', this robot is a '{rig.name}': name another "
+            f"the policy '{name}' moves a '{model.robot}', this robot is a '{robot.name}': name another "
             "policy, or its robot"
         )
-    if missing := [view for view in model.views if view not in rig.views]:
+    if missing := [view for view in model.views if view not in robot.views]:
         raise PolicyError(
             f"the policy '{name}' looks at {', '.join(model.views)}: this robot has no {', '.join(missing)}, "
-            f"only {', '.join(rig.views)}"
+            f"only {', '.join(robot.views)}"
         )
     if model.history.strided and not options.strides:
         raise PolicyError(
             f"the policy '{name}' has learnt from frames at a stride ({model.history}) to be compared with: here there "
             "are keyframes; kc-vla eval policy plays it"
         )
-    return LearnedBackend(model, rig, options.device, options.threads, options.noise)
+    return LearnedBackend(model, robot, options.device, options.threads, options.noise)

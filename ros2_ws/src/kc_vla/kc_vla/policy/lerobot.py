@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.datasets.lerobot.cameras import find_camera
 from kc_vla.inference.onnx_sessions import InferenceError, open_session
 from kc_vla.policy.act import ABOUT, EXPORTED, ActModelInfo, digest, exported_from, policy_folder, read_config
@@ -31,12 +31,12 @@ class LerobotBackend:
     needs_images = True
     needs_plan = False
 
-    def __init__(self, folder: Path, rig: Rig, horizon: int, device: str = "auto", threads: int = 1) -> None:
+    def __init__(self, folder: Path, robot: Robot, horizon: int, device: str = "auto", threads: int = 1) -> None:
         """Open the file.
 
         Args:
             folder: of the policy's files.
-            rig: the robot.
+            robot: the robot.
             horizon: actions of a chunk that are wanted at least, as far as the policy gives so many.
             device: that it runs on.
             threads: of the CPU.
@@ -56,9 +56,9 @@ class LerobotBackend:
         for name, known in self._about.digests.items():
             if (folder / name).exists() and digest(folder / name) != known:
                 raise PolicyError(f"{folder / name} has changed since the policy was exported: {again} again")
-        codec = _codec(self._about, rig, folder)
+        codec = _codec(self._about, robot, folder)
         self.action_type, self.names = codec.action, codec.action_names
-        self._views = _views(self._about, rig, folder)
+        self._views = _views(self._about, robot, folder)
         self._folder = folder
         self._rows = min(self._about.chunk, max(self._about.executed, horizon))
 
@@ -110,9 +110,9 @@ def open_lerobot(context: PolicyContext, options: LerobotOptions) -> LerobotBack
     return LerobotBackend(folder, context.robot, context.horizon, options.device, options.threads)
 
 
-def _codec(about: ActModelInfo, rig: Rig, folder: Path) -> Codec:
+def _codec(about: ActModelInfo, robot: Robot, folder: Path) -> Codec:
     """Return the codec of the policy's state and actions: the one that fits the number of each."""
-    codecs = [Codec(rig, action) for action in ActionType]
+    codecs = [Codec(robot, action) for action in ActionType]
     fits = [
         codec
         for codec in codecs
@@ -123,24 +123,24 @@ def _codec(about: ActModelInfo, rig: Rig, folder: Path) -> Codec:
     if fits:
         raise PolicyError(
             f"the policy in {folder} is told no state, and {about.action} numbers can be joint positions or tool "
-            f"deltas of the robot '{rig.name}': only one with a state tells which"
+            f"deltas of the robot '{robot.name}': only one with a state tells which"
         )
     sizes = " or ".join(f"{len(codec.state_names)} and {len(codec.action_names)}" for codec in codecs)
     raise PolicyError(
         f"the policy in {folder} takes a state of {about.state} numbers and gives actions of {about.action}: the "
-        f"robot '{rig.name}' has {sizes} (joint positions or tool deltas): choose the robot that it was taught on"
+        f"robot '{robot.name}' has {sizes} (joint positions or tool deltas): choose the robot that it was taught on"
     )
 
 
-def _views(about: ActModelInfo, rig: Rig, folder: Path) -> list[tuple[str, tuple[int, int]]]:
+def _views(about: ActModelInfo, robot: Robot, folder: Path) -> list[tuple[str, tuple[int, int]]]:
     """Return which view of the robot each camera of the policy is, and the size that it was trained at."""
     named: dict[str, str] = {}
-    for view in rig.views:
+    for view in robot.views:
         if (key := find_camera(list(about.cameras), view, taken=named)) is not None:
             named[key] = view
     if missing := [key for key in about.cameras if key not in named]:
         raise PolicyError(
-            f"the policy in {folder} looks at {', '.join(missing)}: the robot '{rig.name}' has no such view, only "
-            f"{', '.join(rig.views)}; name its views in a robot file of your own"
+            f"the policy in {folder} looks at {', '.join(missing)}: the robot '{robot.name}' has no such view, only "
+            f"{', '.join(robot.views)}; name its views in a robot file of your own"
         )
     return [(named[key], size) for key, size in about.cameras.items()]

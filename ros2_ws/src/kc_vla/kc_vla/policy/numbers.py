@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 
 Numbers = NDArray[np.float32]
 _CENTRE, _SPAN = np.array([0.55, 0.0, 0.15]), 0.25
@@ -145,9 +145,9 @@ class JointSpace(Space):
     action, unit = ActionType.JOINT_POSITION, "rad"
     far, near, still = 0.5, 0.1, 2e-3
 
-    def __init__(self, rig: Rig) -> None:
-        self.names, self.gaps = rig.names, len(rig.joints)
-        self._fingers = rig.opening / len(rig.gripper)  # m, each when the gripper is wide open
+    def __init__(self, robot: Robot) -> None:
+        self.names, self.gaps = robot.names, len(robot.joints)
+        self._fingers = robot.opening / len(robot.gripper)  # m, each when the gripper is wide open
 
     def state_numbers(self, states: Numbers) -> Numbers:
         """Convert states to joint angles and gripper as numbers about 1: (N, S)."""
@@ -187,9 +187,9 @@ class JointSpace(Space):
         return still
 
 
-def space_of(rig: Rig, action: ActionType) -> Space:
+def space_of(robot: Robot, action: ActionType) -> Space:
     """Return the space in which a robot is moved by such actions."""
-    return ToolSpace() if action is ActionType.TOOL_DELTA else JointSpace(rig)
+    return ToolSpace() if action is ActionType.TOOL_DELTA else JointSpace(robot)
 
 
 def _time(ahead: NDArray[np.int64]) -> Numbers:

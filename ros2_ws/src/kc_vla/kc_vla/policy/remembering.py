@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.views import Views
 from kc_vla.execution.scheduler import ScheduledAction, SchedulerSettings
 from kc_vla.keyframes.live import LiveSelector
@@ -29,19 +29,19 @@ class Remembering:
     """Acts on what it sees and on the keyframes of the episode; one action for each control step, in order."""
 
     def __init__(
-        self, rig: Rig, source: SelectorBackend, backend: Backend, window_frames: int, settings: SchedulerSettings
+        self, robot: Robot, source: SelectorBackend, backend: Backend, window_frames: int, settings: SchedulerSettings
     ) -> None:
         """Put the parts of a policy with memory together.
 
         Args:
-            rig: of the robot.
+            robot: of the robot.
             source: the selector of keyframes.
             backend: of the policy.
             window_frames: as in the stack's nodes.
             settings: as in the stack's nodes.
         """
-        self._rig, self._action = rig, backend.action_type
-        self._codec = Codec(rig, backend.action_type)
+        self._robot, self._action = robot, backend.action_type
+        self._codec = Codec(robot, backend.action_type)
         # the state stands where joints do: it is all there is of them, and what a keyframe's is made of
         self._loop = ClosedLoop(
             LiveSelector(source, window_frames), backend, lambda seen: seen.joint_positions, settings
@@ -72,7 +72,7 @@ class Remembering:
         """
         if state.shape != (len(self._codec.state_names),):
             names = ", ".join(self._codec.state_names)
-            raise ValueError(f"a state of {state.size} numbers: the robot '{self._rig.name}' has {names}")
+            raise ValueError(f"a state of {state.size} numbers: the robot '{self._robot.name}' has {names}")
         episode = self._episode
         if episode is None or episode.instruction != instruction:
             episode = self._begin(instruction)
@@ -90,7 +90,7 @@ class Remembering:
     def _begin(self, instruction: str) -> Episode:
         self._episode = None
         self._episodes += 1
-        period_ns = round(1e9 / self._rig.control_rate)
+        period_ns = round(1e9 / self._robot.control_rate)
         episode = Episode(f"lerobot-{self._episodes}", "", instruction, 0, period_ns, True)
         self._loop.begin(episode)
         self._episode, self._frame = episode, -1
@@ -107,7 +107,7 @@ def open_remembering(
     model: str,
     selectors: Path,
     selector: str,
-    rig: Rig,
+    robot: Robot,
     threads: int,
     window: int,
     how: SchedulerSettings,
@@ -118,4 +118,4 @@ def open_remembering(
 
     policy = {"model": model, "models_folder": str(models), "device": "cpu", "threads": threads}
     source = open_selector("learned", {**policy, "model": selector, "models_folder": str(selectors)})
-    return Remembering(rig, source, open_backend("learned", PolicyContext(rig, 16), policy), window, how)
+    return Remembering(robot, source, open_backend("learned", PolicyContext(robot, 16), policy), window, how)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kc_vla.bags.errors import BagReadError
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig, rig_of
+from kc_vla.core.robot import Robot, robot_of
 from kc_vla.core.topics import JOINT_STATES
 from kc_vla.episodes.episode import RecordedEpisode, recorded_actions
 from kc_vla.policy.interface import PolicyError, PolicyInput
@@ -68,8 +68,8 @@ class ReplayBackend:
         return np.concatenate([rows, still])
 
 
-def open_recording(bag: str, horizon: int, rig: Rig) -> ReplayBackend:
-    """Return the episode in the folder or file `bag`, for the robot of `rig`.
+def open_recording(bag: str, horizon: int, robot: Robot) -> ReplayBackend:
+    """Return the episode in the folder or file `bag`, for `robot`.
 
     Raises:
         PolicyError: there is none that can be played, or it is of another robot.
@@ -78,7 +78,7 @@ def open_recording(bag: str, horizon: int, rig: Rig) -> ReplayBackend:
         raise PolicyError("backend 'replay' needs the parameter 'bag': the folder of a recorded episode")
     try:
         played = RecordedEpisode(Path(bag).expanduser())
-        _check_robot(played, rig)
+        _check_robot(played, robot)
         actions = recorded_actions(played)
         return ReplayBackend(
             actions, horizon, ReplayedEpisode(played.status.task, played.status.seed, played.status.variant)
@@ -87,15 +87,15 @@ def open_recording(bag: str, horizon: int, rig: Rig) -> ReplayBackend:
         raise PolicyError(f"nothing to replay: {error}") from error
 
 
-def _check_robot(played: RecordedEpisode, rig: Rig) -> None:
-    """Raise PolicyError where the recorded joints are those of another rig.
+def _check_robot(played: RecordedEpisode, robot: Robot) -> None:
+    """Raise PolicyError where the recorded joints are those of another robot.
 
-    Joints of no rig of the stack are accepted.
+    Joints of no robot of the stack are accepted.
     """
     _, felt = next(played.recording.walk(JOINT_STATES), (JOINT_STATES, None))
-    if felt is None or rig.is_called(felt.name):
+    if felt is None or robot.is_called(felt.name):
         return
-    if (robot := rig_of(felt.name)) is not None:
+    if (recorded := robot_of(felt.name)) is not None:
         raise PolicyError(
-            f"{played.bag} is of a '{robot.name}', this robot is a '{rig.name}': what one did is not for the other"
+            f"{played.bag} is of a '{recorded.name}', this robot is a '{robot.name}': what one did is not for the other"
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.untrusted import parsed_yaml, read_text
 from kc_vla.policy.interface import PolicyError, PolicyInput
 
@@ -31,7 +31,7 @@ class TimedPose:
     seconds: float
 
 
-def load_script(path: Path, rig: Rig) -> list[TimedPose]:
+def load_script(path: Path, robot: Robot) -> list[TimedPose]:
     """Return the poses of a file: a list of `joints` (degrees), `gripper` (m), `seconds` and, if it stays, `hold` (s).
 
     A pose that is held is there twice: the way from it to itself takes as long as it is held.
@@ -45,7 +45,7 @@ def load_script(path: Path, rig: Rig) -> list[TimedPose]:
         raise PolicyError(f"no script can be read from '{path}': {error}") from error
     if not isinstance(content, list) or not content:
         raise PolicyError(f"{path} holds no list of poses: each has joints, gripper and seconds")
-    return [pose for number, item in enumerate(content, 1) for pose in _poses(path, number, item, rig)]
+    return [pose for number, item in enumerate(content, 1) for pose in _poses(path, number, item, robot)]
 
 
 class ScriptedBackend:
@@ -60,15 +60,15 @@ class ScriptedBackend:
     needs_plan = False
     action_type = ActionType.JOINT_POSITION
 
-    def __init__(self, poses: list[TimedPose], horizon: int, rig: Rig) -> None:
+    def __init__(self, poses: list[TimedPose], horizon: int, robot: Robot) -> None:
         """Take the poses of a script.
 
         Args:
             poses: at least one.
             horizon: of the chunks, 1 or more.
-            rig: of the arm.
+            robot: of the arm.
         """
-        self.names = rig.names
+        self.names = robot.names
         self._poses = poses
         self._horizon = horizon
         self._start: NDArray[np.float64] | None = None
@@ -103,7 +103,7 @@ class ScriptedBackend:
         return start
 
 
-def _poses(path: Path, number: int, item: Any, rig: Rig) -> list[TimedPose]:
+def _poses(path: Path, number: int, item: Any, robot: Robot) -> list[TimedPose]:
     try:
         values = np.array([*np.radians(np.array(item["joints"], float)), float(item["gripper"])])
         seconds, hold = float(item["seconds"]), float(item.get("hold", 0.0))
@@ -113,8 +113,8 @@ def _poses(path: Path, number: int, item: Any, rig: Rig) -> list[TimedPose]:
     if unknown:
         raise PolicyError(f"{path}, pose {number}: {unknown} is not known; a pose has {', '.join(sorted(_KEYS))}")
     times = 0.0 < seconds < np.inf and 0.0 <= hold < np.inf
-    if len(values) != len(rig.names) or not np.isfinite(values).all() or not times:
+    if len(values) != len(robot.names) or not np.isfinite(values).all() or not times:
         raise PolicyError(
-            f"{path}, pose {number}: {len(rig.joints)} angles in degrees, a gripper in m, a time above 0 s are wanted"
+            f"{path}, pose {number}: {len(robot.joints)} angles in degrees, a gripper in m, a time above 0 s are wanted"
         )
     return [TimedPose(values, seconds), *([TimedPose(values, hold)] if hold else [])]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.driver import Driver
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.policy.interface import Backend
 from kc_vla.policy.teleop import GONE_S, HeldButton, JoySettings
 
@@ -96,7 +96,7 @@ class TakeOver:
     def __init__(
         self,
         person: Person,
-        rig: Rig,
+        robot: Robot,
         newest: Callable[[], int],
         changed: Callable[[str], None],
         settings: JoySettings | None = None,
@@ -106,13 +106,13 @@ class TakeOver:
 
         Args:
             person: who may take over.
-            rig: of the robot.
+            robot: of the robot.
             newest: index of the newest frame.
             changed: `changed(why)` is called when the driver changes.
             settings: which button does what.
             clock: of what is offered, s.
         """
-        self._person, self._rig, self._newest, self._changed = person, rig, newest, changed
+        self._person, self._robot, self._newest, self._changed = person, robot, newest, changed
         self._settings, self._buttons = settings or JoySettings(), Buttons(clock)
         self._enable = HeldButton(self._settings.enable, clock)
         self._running = self._asked = False
@@ -179,5 +179,5 @@ class TakeOver:
             return None
         begin, action_type, actions = self._told
         row = actions[int(np.clip(self._newest() - begin, 0, len(actions) - 1))].astype(float)
-        share = row[-1] if action_type is ActionType.TOOL_DELTA else self._rig.gripper_share(row)
+        share = row[-1] if action_type is ActionType.TOOL_DELTA else self._robot.gripper_share(row)
         return float(np.clip(share, 0.0, 1.0))

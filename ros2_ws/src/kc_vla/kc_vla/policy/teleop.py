@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.policy.interface import PolicyError, PolicyInput
 
 TELEOP_HORIZON = 12
@@ -79,20 +79,20 @@ class LeaderBackend:
     needs_plan = False
     action_type = ActionType.JOINT_POSITION
 
-    def __init__(self, rig: Rig, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, robot: Robot, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin without a state of the leader.
 
         Args:
-            rig: of both arms.
+            robot: of both arms.
             clock: of what is offered, s.
         """
-        self.names = rig.names
+        self.names = robot.names
         self._clock = clock
         self._lead: NDArray[np.float64] | None = None
         self._came = -np.inf
         self._period = 0.05
         self._follows = False
-        self._opening = rig.opening
+        self._opening = robot.opening
         self._from_here = False
         self._between: NDArray[np.float64] | None = None  # the arm's joints less the leader's, where it was taken over
         self._lead_gripper, self._gripper = 0.0, np.nan

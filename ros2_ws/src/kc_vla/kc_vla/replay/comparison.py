@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, TOOL_DELTA_UNITS
-from kc_vla.core.rig import unit_of
+from kc_vla.core.robot import unit_of
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import KeyframeState, NodeDiagnostics, RecordedChunk, Score, keyframes_after
 from kc_vla.replay.differences import (

@@ -17,7 +17,7 @@ from kc_vla.bags.errors import BagError, BagReadError
 from kc_vla.bags.find import bags_below
 from kc_vla.bags.lock import require_finished
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
-from kc_vla.core.rig import RigError, load_rig
+from kc_vla.core.robot import RobotError, load_robot
 from kc_vla.core.topics import DETECTIONS, TF_STATIC, camera_info_topic, image_topic
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.recording import require_one
@@ -67,11 +67,11 @@ def plan_replay(episode: RecordedEpisode, selector: str, policy: str, robot: str
 
     Raises:
         BagReadError: the bag lacks what this needs.
-        RigError: there is no such robot.
+        RobotError: there is no such robot.
     """
     if robot == AUTO:
         robot = "panda_sim" if episode.status.simulated else "piper"
-    views = load_rig(robot).views
+    views = load_robot(robot).views
     images, *others = (f"/{image_topic(view)}" for view in views)
     observed = (*others, *FELT)
     also = (*(f"/{camera_info_topic(view)}" for view in views), f"/{DETECTIONS}", TF_STATIC)
@@ -176,7 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         require_finished(bag)
         plan = plan_replay(RecordedEpisode(bag), arguments.selector, arguments.policy, arguments.robot)
         folder = new_folder(Path(arguments.output).expanduser().resolve(), plan.episode_id)
-    except (BagError, OutputFolderError, RigError) as error:
+    except (BagError, OutputFolderError, RobotError) as error:
         print(error, file=sys.stderr)
         return 1
     print(json.dumps({**asdict(plan), "bag": str(bag.resolve()), "folder": str(folder)}))

@@ -12,7 +12,7 @@ from kc_vla.bags.errors import ReportError
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
 from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.projection import project
-from kc_vla.core.rig import Rig, rig_of
+from kc_vla.core.robot import Robot, robot_of
 from kc_vla.core.topics import JOINT_STATES, ROBOT_DESCRIPTION, camera_info_topic
 from kc_vla.core.urdf import DescriptionError, RobotTree
 from kc_vla.episodes.episode import RecordedEpisode
@@ -39,21 +39,21 @@ class ToolPath:
         lenses: by view, of those cameras that the bag has a calibration of.
     """
 
-    def __init__(self, episode: RecordedEpisode, rig: Rig) -> None:
+    def __init__(self, episode: RecordedEpisode, robot: Robot) -> None:
         """Read the transforms, the lenses and the robot's description out of the bag of an episode.
 
         Raises:
             BagReadError: the bag cannot be read.
             ReportError: it does not tell where the tool was.
         """
-        self._episode, self._rig = episode, rig
+        self._episode, self._robot = episode, robot
         self._transforms = RecordedTransforms(episode.recording)
-        self._tools = {frame.index: self._pose(rig.tool_frame, frame.stamp_ns) for frame in episode.frames}
+        self._tools = {frame.index: self._pose(robot.tool_frame, frame.stamp_ns) for frame in episode.frames}
         self._tree = _described(episode)
         if not any(pose is not None for pose in self._tools.values()):
             raise ReportError(
-                f"{episode.bag} does not tell where '{rig.tool_frame}' is in '{rig.base_frame}': record it with the "
-                "node transforms (transforms:=auto), or name the robot that was recorded with --robot"
+                f"{episode.bag} does not tell where '{robot.tool_frame}' is in '{robot.base_frame}': record it with "
+                "the node transforms (transforms:=auto), or name the robot that was recorded with --robot"
             )
         self.lenses = {view: lens for view in episode.views if (lens := lens_of(episode, view)) is not None}
 
@@ -88,22 +88,22 @@ class ToolPath:
         return project(points, camera, lens.matrix, lens.model, lens.distortion)[0]
 
     def _pose(self, frame: str, stamp_ns: int) -> Pose | None:
-        return self._transforms.pose(frame, self._rig.base_frame, stamp_ns)
+        return self._transforms.pose(frame, self._robot.base_frame, stamp_ns)
 
     def _of_joints(self, chunk: RecordedChunk, actions: NDArray[np.float64]) -> Points:
         """Return the way of the tool for positions of the joints (H, D), as the recorded description has it."""
-        if self._tree is None or self._rig.tool_frame not in self._tree.links:
+        if self._tree is None or self._robot.tool_frame not in self._tree.links:
             return np.empty((0, 3))
         rows = []
         for row in actions:
             positions = dict(zip(chunk.names, row.tolist(), strict=True))
-            base, tool = (self._tree.pose(link, positions) for link in (self._rig.base_frame, self._rig.tool_frame))
+            base, tool = (self._tree.pose(link, positions) for link in (self._robot.base_frame, self._robot.tool_frame))
             if base is not None and tool is not None:
                 rows.append((np.linalg.inv(base) @ tool)[:3, 3])
         return np.array(rows).reshape(-1, 3)
 
 
-def rig_of_bag(episode: RecordedEpisode) -> Rig:
+def robot_of_bag(episode: RecordedEpisode) -> Robot:
     """Return the robot that was recorded, by the names of its joints.
 
     Raises:
@@ -112,10 +112,10 @@ def rig_of_bag(episode: RecordedEpisode) -> Rig:
     """
     _, felt = next(episode.recording.messages(JOINT_STATES), ("", None))
     names = list(felt.name) if felt is not None else []
-    if (rig := rig_of(names)) is None:
+    if (robot := robot_of(names)) is None:
         told = ", ".join(names) or "none"
         raise ReportError(f"{episode.bag}: no robot file has the joints {told}: name the recorded robot with --robot")
-    return rig
+    return robot
 
 
 def spread(frames: Sequence[RecordedFrame], count: int) -> list[RecordedFrame]:

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from kc_vla.bags.errors import ReportError
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import RecordedFrame
 from kc_vla.media.canvas import AMBER, BLUE, GREEN, MUTED, Canvas, Colour, shortened
@@ -20,7 +20,7 @@ _FARTHEST_PX = 10_000.0
 """From the image: what is further out is drawn by no line."""
 
 
-def write_tool_path(episode: RecordedEpisode, rig: Rig, path: Path, frame: int | None = None) -> None:
+def write_tool_path(episode: RecordedEpisode, robot: Robot, path: Path, frame: int | None = None) -> None:
     """Write the image (.png) of an episode: of `FRAMES` frames, or of the one of that number.
 
     Raises:
@@ -28,7 +28,7 @@ def write_tool_path(episode: RecordedEpisode, rig: Rig, path: Path, frame: int |
         ReportError: it has no such frame, does not tell where the tool was, or the file cannot be made.
         OSError: the file cannot be written.
     """
-    way = ToolPath(episode, rig)
+    way = ToolPath(episode, robot)
     if not way.lenses:
         raise ReportError(f"{episode.bag} has no calibration of any camera: there is nothing to draw the path into")
     frames = spread(episode.frames, FRAMES) if frame is None else [f for f in episode.frames if f.index == frame]

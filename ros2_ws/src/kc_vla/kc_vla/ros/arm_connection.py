@@ -25,11 +25,11 @@ def connect(node: StackNode, values: ControllerParameters, stop: EmergencyStop) 
         raise StartError(f"the arm '{values.arm}' does not wait: set 'mode' to realtime")
     try:
         chosen, file = values.chosen_arm(), values.joint_offsets
-        rig = chosen.robot
-        offsets = load_offsets(Path(file).expanduser(), rig.limits, (rig.name, rig.robot_type)) if file else None
+        robot = chosen.robot
+        offsets = load_offsets(Path(file).expanduser(), robot.limits, (robot.name, robot.robot_type)) if file else None
         settings = values.servo_settings(chosen.robot, chosen.timing)
     except (StackError, CalibrationError, ValueError) as error:
         raise StartError(str(error)) from error
     simulated_time = bool(node.get_parameter("use_sim_time").value)
-    wiring = Wiring(chosen.name, rig, asdict(chosen.options), offsets, values.bus_timeout, simulated_time)
+    wiring = Wiring(chosen.name, robot, asdict(chosen.options), offsets, values.bus_timeout, simulated_time)
     return ArmLink(node, wiring, settings, values.state_rate, values.priority, stop, chosen.identity)

@@ -22,7 +22,7 @@ ROS = ArmKind(
     meaning="any arm that a third-party ROS driver moves, as its robot file says",
     options=RosOptions,
     make=_make,
-    identity=lambda rig, options: f"ros{options.command}",
-    timing=lambda rig, options: Timing(options.rate, options.stale_after),
-    claim=lambda rig, options: f"ros-{os.environ.get('ROS_DOMAIN_ID', '0')}{options.command}",
+    identity=lambda robot, options: f"ros{options.command}",
+    timing=lambda robot, options: Timing(options.rate, options.stale_after),
+    claim=lambda robot, options: f"ros-{os.environ.get('ROS_DOMAIN_ID', '0')}{options.command}",
 )

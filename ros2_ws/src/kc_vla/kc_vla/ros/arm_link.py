@@ -19,7 +19,7 @@ from kc_vla.arm.session import ArmSession, Failure, Gravity
 from kc_vla.arm.wiring import Wiring
 from kc_vla.core import topics
 from kc_vla.core.chunk import ActionType
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.execution.scheduler import ScheduledAction
 from kc_vla.ros import qos
 from kc_vla.ros.arm_reset import ArmReset
@@ -97,7 +97,7 @@ class ArmLink:
     @property
     def _lies(self) -> bool:
         told = self._session.told
-        return told is not None and bool(np.abs(told.report.state.angles - self._session.rig.rest).max() < LIES)
+        return told is not None and bool(np.abs(told.report.state.angles - self._session.robot.rest).max() < LIES)
 
     def _aim(self, action: ScheduledAction, seconds: float) -> None:
         values, session = np.asarray(action.values, float), self._session
@@ -108,11 +108,11 @@ class ArmLink:
             return
         if action.action_type is ActionType.TOOL_DELTA:
             angles = joints_after(values[:6], session.told.target, session.arm.limits, session.arm.kinematics)
-            opening = float(values[6]) * session.rig.opening
-        elif session.rig.is_called(action.names):
+            opening = float(values[6]) * session.robot.opening
+        elif session.robot.is_called(action.names):
             angles, opening = values[:-1], float(values[-1])
         else:
-            raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(session.rig.names)}")
+            raise ValueError(f"a chunk for {', '.join(action.names)}: this arm has {', '.join(session.robot.names)}")
         session.set_target(angles, opening, seconds)
 
     def hand_over(self) -> None:
@@ -158,13 +158,13 @@ class ArmLink:
         assert self._session.arm is not None
         state = told.report.state
         stamp = time_message(self._node.get_clock().now().nanoseconds - round(age * 1e9))
-        joints = JointState(name=list(self._session.rig.names))
-        joints.header.stamp, joints.header.frame_id = stamp, self._session.rig.base_frame
+        joints = JointState(name=list(self._session.robot.names))
+        joints.header.stamp, joints.header.frame_id = stamp, self._session.robot.base_frame
         joints.position = [*state.angles.tolist(), state.gripper]
         joints.velocity = [*state.speeds.tolist(), 0.0]
         self._joints.publish(joints)
         self._pose.publish(
-            _pose_message(self._session.arm.kinematics.flange(state.angles), stamp, self._session.rig.base_frame)
+            _pose_message(self._session.arm.kinematics.flange(state.angles), stamp, self._session.robot.base_frame)
         )
 
     async def _resume(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -11,7 +11,7 @@ from kc_vla.arm.kinds import ARMS, ChosenArm, Timing, choose_arm
 from kc_vla.arm.servo_modes import ServoSettings
 from kc_vla.arm.stop_latch import usual_folder
 from kc_vla.core.options import parse_options
-from kc_vla.core.rig import Rig, load_rig
+from kc_vla.core.robot import Robot, load_robot
 from kc_vla.core.robot_model import PIPER, SIMULATED
 from kc_vla.ros.parameters import NodeParameters, parameter
 
@@ -51,7 +51,7 @@ class StopParameters(NodeParameters):
         """The driver with its options. Those of a parameter replace those of the robot file.
 
         Raises:
-            RigError: The robot is not known.
+            RobotError: The robot is not known.
             TableError: The driver cannot be loaded.
             OptionError: It cannot have these options.
         """
@@ -59,13 +59,13 @@ class StopParameters(NodeParameters):
         if self.arm == PIPER:  # whose options have parameters of their own, which are older
             usual = {name: value for name in _OF_PIPER if (value := getattr(self, name)) != getattr(type(self), name)}
             given = {**usual, **given}
-        return choose_arm(self.arm, load_rig(self.robot), given)
+        return choose_arm(self.arm, load_robot(self.robot), given)
 
     def stop_folder(self) -> Path | None:
         """Return where an emergency stop is on record; None: nowhere, it ends with this process.
 
         Raises:
-            RigError, TableError, OptionError: see `chosen_arm`.
+            RobotError, TableError, OptionError: see `chosen_arm`.
             LatchError: there is no such place.
         """
         if self.state_folder:
@@ -105,18 +105,18 @@ class ControllerParameters(StopParameters):
     max_translation: float = parameter(0.1, "m that one action may ask for", low=0.001, high=0.5)
     max_rotation: float = parameter(0.1, "rad that one action may ask for", low=0.001, high=1.0)
 
-    def servo_settings(self, rig: Rig, timing: Timing = _USUAL_TIMING) -> ServoSettings:
+    def servo_settings(self, robot: Robot, timing: Timing = _USUAL_TIMING) -> ServoSettings:
         """Return what the servo is to keep to.
 
         Args:
-            rig: of the arm. Its workspace counts where no parameter gives another bound.
+            robot: of the arm. Its workspace counts where no parameter gives another bound.
             timing: how fast the arm takes set-points and reports.
 
         Raises:
             ValueError: the workspace is empty.
         """
         rate = timing.command_rate or self.command_rate
-        usual = rig.workspace or (ServoSettings.lowest, ServoSettings.highest)
+        usual = robot.workspace or (ServoSettings.lowest, ServoSettings.highest)
         low = (self.workspace_x_low, self.workspace_y_low, self.workspace_z_low)
         high = (self.workspace_x_high, self.workspace_y_high, self.workspace_z_high)
         settings = ServoSettings(

@@ -46,7 +46,7 @@ class PolicyInputs:
         self._recent: OrderedDict[int, Observation] = OrderedDict()
         self._codec = codec
         self._keyframes: dict[int, RememberedFrame] = {}  # with their pictures, by frame
-        self._feed = ObservationFeed(node, codec.rig.views, sync_tolerance, self._on_observation)
+        self._feed = ObservationFeed(node, codec.robot.views, sync_tolerance, self._on_observation)
 
     @property
     def newest(self) -> int:

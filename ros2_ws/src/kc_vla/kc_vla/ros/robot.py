@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kc_vla.core.rig import Rig, RigError, load_rig
+from kc_vla.core.robot import Robot, RobotError, load_robot
 from kc_vla.ros.base import StartError
 from kc_vla.ros.parameters import NodeParameters, parameter
 
@@ -15,13 +15,13 @@ class RobotParameters(NodeParameters):
 
     robot: str = parameter("panda_sim", "the robot: a name of robots/, or its YAML file", former="rig")
 
-    def loaded_robot(self) -> Rig:
+    def loaded_robot(self) -> Robot:
         """Return the robot.
 
         Raises:
             StartError: There is none of that name, or its file is not understood.
         """
         try:
-            return load_rig(self.robot)
-        except RigError as error:
+            return load_robot(self.robot)
+        except RobotError as error:
             raise StartError(str(error)) from error

@@ -35,7 +35,7 @@ from kc_vla.arm.emulator.frames import (
     status_frame,
 )
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 
 FIRMWARE = "S-V1.8-5"
 _GRIPPER_SPEED = 0.15
@@ -66,7 +66,7 @@ class EmulatedArm:
     """One arm, standing where it rests, without power.
 
     Attributes:
-        rig: what arm it is.
+        robot: what arm it is.
         kinematics: of it.
         body: its joints.
         opening: of the gripper, m.
@@ -78,16 +78,16 @@ class EmulatedArm:
         taught: it is or was in teach mode, and is not reset since.
     """
 
-    def __init__(self, rig: Rig, firmware: str = FIRMWARE) -> None:
+    def __init__(self, robot: Robot, firmware: str = FIRMWARE) -> None:
         """Put an arm together that lies at its home pose, disabled.
 
         Args:
-            rig: which Piper it is.
+            robot: which Piper it is.
             firmware: that it reports.
         """
-        joints = len(rig.joints)
-        self.rig, self.kinematics, self._firmware = rig, Kinematics(rig.links_of(firmware)), firmware
-        self.body = Body(rig)
+        joints = len(robot.joints)
+        self.robot, self.kinematics, self._firmware = robot, Kinematics(robot.links_of(firmware)), firmware
+        self.body = Body(robot)
         self.opening = 0.0
         self.dead = np.zeros(joints, bool)
         self.silent = np.zeros(joints, bool)
@@ -133,7 +133,7 @@ class EmulatedArm:
             case JointTarget():
                 self._aim(command)
             case GripperTarget():
-                self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, self.rig.opening))
+                self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, self.robot.opening))
                 self._gripper_on = bool(command.code & 1)
                 if command.zero:
                     self.opening = 0.0
@@ -216,7 +216,7 @@ class EmulatedArm:
             return
         rows = slice(command.first, command.first + 2)
         wanted = np.radians(np.array(command.angles) / 1e3)
-        limits = self.rig.limits
+        limits = self.robot.limits
         lowest, highest, at = limits.lowest[rows], limits.highest[rows], self.body.angles[rows]
         self._over_limit[rows] = (wanted < lowest - 1e-6) | (wanted > highest + 1e-6)
         # A joint that is out of its range is followed on its way back in; else it stays where it was sent.
@@ -225,7 +225,7 @@ class EmulatedArm:
         self.body.targets[rows] = np.where(outside, self.body.targets[rows], wanted)
 
     def _limits(self, motor: int) -> Frame:
-        limits, joint = self.rig.limits, motor - 1
+        limits, joint = self.robot.limits, motor - 1
         highest, lowest = np.degrees([limits.highest[joint], limits.lowest[joint]]) * 10
         return limits_frame(motor, round(highest), round(lowest), round(limits.speed[joint] * 1e3))
 

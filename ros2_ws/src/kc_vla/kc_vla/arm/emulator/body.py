@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot import Robot, Vector
 
 ACCELERATION = 15.0
 """rad/s2, of a joint that follows its target."""
@@ -32,15 +32,15 @@ class Body:
         descending: let down by an emergency stop: nothing is followed, the motors brake.
     """
 
-    def __init__(self, rig: Rig) -> None:
+    def __init__(self, robot: Robot) -> None:
         """Put the joints to their home pose.
 
         Args:
-            rig: whose joints and links these are.
+            robot: whose joints and links these are.
         """
-        joints = len(rig.joints)
-        self._limits, self._kinematics = rig.limits, Kinematics(rig.links_of(""))
-        self.angles: Vector = rig.rest.copy()
+        joints = len(robot.joints)
+        self._limits, self._kinematics = robot.limits, Kinematics(robot.links_of(""))
+        self.angles: Vector = robot.rest.copy()
         self.speeds: Vector = np.zeros(joints)
         self.targets: Vector = np.zeros(joints)
         self.powered: NDArray[np.bool_] = np.zeros(joints, bool)

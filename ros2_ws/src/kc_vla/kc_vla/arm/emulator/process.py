@@ -19,7 +19,7 @@ from kc_vla.arm.emulator.frames import Frame, FrameError, read_command
 from kc_vla.arm.emulator.watch import Watch
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.scheduling import PriorityError, take_priority
-from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot import Robot, Vector
 
 RATE = 200
 """Hz, of the fast feedback and of the motion."""
@@ -41,19 +41,19 @@ class EmulatorProcess:
         misunderstood: frames that no Piper understands, the latest reason first.
     """
 
-    def __init__(self, path: Path, rig: Rig, firmware: str = FIRMWARE) -> None:
+    def __init__(self, path: Path, robot: Robot, firmware: str = FIRMWARE) -> None:
         """Put an emulated arm on a bus of its own.
 
         Args:
             path: of the bus.
-            rig: which Piper the arm is.
+            robot: which Piper the arm is.
             firmware: that it reports.
 
         Raises:
             OSError: no bus can be served there.
         """
         self._path = path
-        self.arm = EmulatedArm(rig, firmware)
+        self.arm = EmulatedArm(robot, firmware)
         self.faults, self.watch = Faults(self.arm), Watch(self.arm)
         self.bus = BusServer(path)
         self.misunderstood: list[str] = []
@@ -129,13 +129,13 @@ class EmulatorService:
         self._ended = threading.Event()
         self._process: EmulatorProcess | None = None
 
-    def begin(self, path: str, rig: Rig) -> None:
+    def begin(self, path: str, robot: Robot) -> None:
         """Put an arm on its bus at `path`.
 
         Raises:
             OSError: no bus can be served there.
         """
-        self._process = EmulatorProcess(Path(path), rig)
+        self._process = EmulatorProcess(Path(path), robot)
 
     def ask(self, fault: str) -> None:
         """Begin a fault beside those that there are, or end all of them with "none".

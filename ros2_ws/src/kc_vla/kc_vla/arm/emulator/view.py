@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 
 _SIDE, _TEXT = 320, 96
 """px: of a view, square, and of the strip of text below."""

@@ -69,7 +69,7 @@ class Watch:
         self.commands += 1
         rows = slice(command.first, command.first + 2)
         wanted = np.radians(np.array(command.angles) / 1e3)
-        limits = self._arm.rig.limits
+        limits = self._arm.robot.limits
         aim = self._aim[rows]
         lowest, highest = limits.lowest[rows] - _ROUNDING, limits.highest[rows] + _ROUNDING
         lowest = np.where(aim < lowest, aim - _NOISE, lowest)
@@ -80,7 +80,7 @@ class Watch:
         self._aim[rows] = wanted
 
     def _lies(self) -> bool:
-        return bool((np.abs(self._arm.body.angles - self._arm.rig.rest) < _RESTS).all())
+        return bool((np.abs(self._arm.body.angles - self._arm.robot.rest) < _RESTS).all())
 
     def _height(self) -> float:
         return float(self._arm.kinematics.flange(self._arm.body.angles)[2, 3])

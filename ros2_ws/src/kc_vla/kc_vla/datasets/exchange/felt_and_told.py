@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.chunk import DATA_DELTA_NAMES, TOOL_DELTA_NAMES
-from kc_vla.core.rig import unit_of
+from kc_vla.core.robot import unit_of
 from kc_vla.datasets.exchange.bag_output import DRIVER_TOPIC
 from kc_vla.datasets.exchange.delta_units import METERS_AND_RADIANS, DeltaUnits
 from kc_vla.datasets.exchange.joints_csv import too_far

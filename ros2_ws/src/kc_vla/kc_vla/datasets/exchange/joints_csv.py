@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.rig import unit_of
+from kc_vla.core.robot import unit_of
 from kc_vla.datasets.exchange.errors import ExchangeError
 
 MOST = {"rad": 4 * math.pi, "m": 4.0}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
-from kc_vla.core.rig import Rig, gripper_joints
+from kc_vla.core.robot import Robot, gripper_joints
 from kc_vla.datasets.exchange.clock import Clock
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.episodes.episode_data import CommandMode, DriverChange, RecordedCommand, driven_by_person
@@ -28,13 +28,13 @@ class Done:
     """What a robot did, at each frame.
 
     Attributes:
-        rig: the robot.
+        robot: the robot.
         joints: names of the numbers of `positions`.
         positions: (T, N + G), rad and m.
         pose: pose of the tool in the base frame (T, 7): x, y, z (m), quaternion x, y, z, w; None if it is not known.
     """
 
-    rig: Rig
+    robot: Robot
     joints: tuple[str, ...]
     positions: NDArray[np.float64]
     pose: NDArray[np.float64] | None
@@ -76,16 +76,16 @@ def in_one_mode(
 
 
 def _as_done(command: RecordedCommand, row: int, done: Done) -> RecordedCommand:
-    rig = done.rig
+    robot = done.robot
     if command.mode is CommandMode.TOOL_DELTA:
         values = done.positions[row + 1].copy()
         fingers = gripper_joints(done.joints)
-        values[fingers] = command.values[-1] * rig.opening / max(len(fingers), 1)
+        values[fingers] = command.values[-1] * robot.opening / max(len(fingers), 1)
         return replace(command, mode=CommandMode.JOINT_POSITION, names=done.joints, values=values.astype(np.float32))
     if done.pose is None:
         raise ExchangeError(f"{_MIXED}, and it does not tell where the tool was")
     before, after = done.pose[row : row + 2]
     turn = Rotation.from_quat(after[3:]) * Rotation.from_quat(before[3:]).inv()
-    share = float(rig.gripper_share(np.asarray(command.values, float)))
+    share = float(robot.gripper_share(np.asarray(command.values, float)))
     values = np.array([*(after[:3] - before[:3]), *turn.as_rotvec(), share], np.float32)
     return replace(command, mode=CommandMode.TOOL_DELTA, names=TOOL_DELTA_NAMES, values=values)

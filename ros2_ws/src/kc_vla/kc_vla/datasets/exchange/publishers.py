@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.rig import rig_of, unit_of
+from kc_vla.core.robot import robot_of, unit_of
 from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.joints_csv import MOST
 
@@ -19,8 +19,8 @@ _LAGS = 8
 _FASTER = 3.0
 """Than nearly all of the motion: that is a leap."""
 _BY_UNIT = {"rad": (0.03, 0.5, 10.0), "m": (0.008, 0.05, 2.0)}
-"""Steps that are never a leap, and velocities that are none and that always are one where no rig says them."""
-_RIG_SHARE = 2.0
+"""Steps that are never a leap, and velocities that are none and that always are one where no robot says them."""
+_ROBOT_SHARE = 2.0
 _FEW = 0.05
 _TURNS, _TURNS_SHARE = 4, 0.5
 _MOST_TRACKS = 32
@@ -123,9 +123,9 @@ class _Reach:
 
     def __init__(self, names: Sequence[str], units: Sequence[str], stamps: NDArray[np.int64], rows: Rows) -> None:
         self._floor, least, most = np.array([_BY_UNIT[unit] for unit in units]).T
-        rig = rig_of(names)
-        if rig is not None:
-            most[: len(rig.joints)] = _RIG_SHARE * rig.limits.speed
+        robot = robot_of(names)
+        if robot is not None:
+            most[: len(robot.joints)] = _ROBOT_SHARE * robot.limits.speed
         moving = (rows != 0).any(axis=1)
         self._speed = np.clip(_FASTER * _usual_speed(stamps[moving], rows[moving], len(names)), least, most)
         self._turns = np.array([unit == "rad" for unit in units])

@@ -15,7 +15,7 @@ from kc_vla.bags.reader import MessageRef
 from kc_vla.core.alignment import nearest
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import TOOL_POSE_NAMES, Codec
-from kc_vla.core.rig import rig_of
+from kc_vla.core.robot import robot_of
 from kc_vla.core.topics import DRIVER, depth_topic
 from kc_vla.datasets.exchange.actions import joint_targets, tool_deltas
 from kc_vla.datasets.exchange.clock import Clock, clock_of
@@ -37,7 +37,7 @@ from kc_vla.episodes.recording import Recording, require_one
 TOOL_POSE = Column("observation.tool_pose", "float32", TOOL_POSE_NAMES)
 """Beside a state of joint positions: position (m) and turn of the tool in the robot's base frame."""
 UNKNOWN_ROBOT = "unknown"
-"""LeRobot's `robot_type` where no rig has these joints."""
+"""LeRobot's `robot_type` where no known robot has these joints."""
 _NEAR_NS = 100_000_000
 """A state that is nearer in time is as good as one of the frame itself ..."""
 _FELT_WITHIN_NS = 500_000_000
@@ -175,7 +175,7 @@ def _columns(
 ) -> tuple[str, dict[Column, NDArray[np.float64]]]:
     """Return the measured state and the action at each frame, in the space in which the arm was commanded.
 
-    The joints of a known robot are called as its rig has them in data sets.
+    The joints of a known robot are called as its robot file has them in data sets.
     """
     within = max(_FELT_WITHIN_NS, 2 * _NS // clock.fps)
     commands, mode = episode.commands, mode_of(episode.commands, episode.changes)
@@ -184,19 +184,19 @@ def _columns(
         action = action or _unexplained(felt, clock, within)
         return UNKNOWN_ROBOT, dict([*_tool_pose(felt, clock, within), *action])
     positions = felt.positions.at(clock.stamps, within)
-    rig = rig_of(felt.positions.names)
-    if rig is not None:
+    robot = robot_of(felt.positions.names)
+    if robot is not None:
         tool = None if felt.tool_pose is None else felt.tool_pose.at(clock.stamps, within)
-        commands = in_one_mode(commands, mode, clock, Done(rig, felt.positions.names, positions, tool))
-    names = felt.positions.names if rig is None else rig.columns
+        commands = in_one_mode(commands, mode, clock, Done(robot, felt.positions.names, positions, tool))
+    names = felt.positions.names if robot is None else robot.columns
     joints = [(Column(JOINT_POSITIONS.key, "float32", names), positions)]
     if felt.velocities is not None:
         joints.append((Column(JOINT_VELOCITIES.key, "float32", names), felt.velocities.at(clock.stamps, within)))
-    if mode == CommandMode.JOINT_POSITION or felt.tool_pose is None or rig is None:
+    if mode == CommandMode.JOINT_POSITION or felt.tool_pose is None or robot is None:
         state = [(Column(STATE.key, "float32", names), positions)]
         pose = _tool_pose(felt, clock, within)
     else:
-        codec, tool_pose = Codec(rig, ActionType.TOOL_DELTA), felt.tool_pose.at(clock.stamps, within)
+        codec, tool_pose = Codec(robot, ActionType.TOOL_DELTA), felt.tool_pose.at(clock.stamps, within)
         state = [(STATE, codec.state(tool_pose, felt.positions.names, positions))]
         pose = []
     action = []
@@ -205,7 +205,7 @@ def _columns(
     elif mode == CommandMode.JOINT_POSITION:
         column, rows = joint_targets(commands, clock, felt.positions.names, positions)
         action.append((Column(column.key, column.dtype, names), rows))
-    return rig.robot_type if rig is not None else UNKNOWN_ROBOT, dict(
+    return robot.robot_type if robot is not None else UNKNOWN_ROBOT, dict(
         [*state, *(action or _unexplained(felt, clock, within)), *joints, *pose]
     )
 

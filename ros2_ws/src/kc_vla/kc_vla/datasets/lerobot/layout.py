@@ -28,7 +28,7 @@ EXPORTED, VIEWS_TOLD = "meta/exported.json", "views"
 """Which bags an exported data set is from, and in there: the cameras by the names of their views."""
 
 VIEW_NAMES_ELSEWHERE = {"third_person": "image", "wrist": "wrist_image"}
-"""What the paper's authors call the cameras; others are called as the robot's rig has them."""
+"""What the paper's authors call the cameras; others are called as the robot file has them."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.digest import digest
-from kc_vla.core.rig import Rig, load_rig, shipped_rigs
+from kc_vla.core.robot import Robot, load_robot, shipped_robots
 from kc_vla.datasets.lerobot.layout import INFO, INTERVENTION, read_json
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo, open_data_sets
 from kc_vla.datasets.planned import SETTINGS, PlannedEpisode, read_folder, read_planned
@@ -52,13 +52,13 @@ class Material:
     """All episodes, of one robot.
 
     Attributes:
-        rig: the robot.
+        robot: the robot.
         action: kind of its actions.
         views: cameras that it looks at, in order.
         episodes: in order, those of a task together.
     """
 
-    rig: Rig
+    robot: Robot
     action: ActionType
     views: tuple[str, ...]
     episodes: tuple[EpisodeSource, ...]
@@ -104,10 +104,10 @@ def find_material(
     parts = [part for part in parts if part.episodes]
     first = parts[0]
     for part in parts[1:]:
-        if (part.rig.name, part.action) != (first.rig.name, first.action):
+        if (part.robot.name, part.action) != (first.robot.name, first.action):
             raise DataError(
-                f"there are episodes of a '{first.rig.name}' told {_told(first.action)} "
-                f"and of a '{part.rig.name}' told {_told(part.action)}: a policy moves one robot in one way"
+                f"there are episodes of a '{first.robot.name}' told {_told(first.action)} "
+                f"and of a '{part.robot.name}' told {_told(part.action)}: a policy moves one robot in one way"
             )
         if set(part.views) != set(first.views):
             raise DataError(
@@ -166,7 +166,7 @@ def _planned(path: Path, events: EventKeyframes | None, cameras: tuple[Camera, .
         )
         for file in files
     )
-    return Material(load_rig(robot), ActionType.TOOL_DELTA, views, episodes)
+    return Material(load_robot(robot), ActionType.TOOL_DELTA, views, episodes)
 
 
 def _read_planned(file: Path, by_events: bool, size: int) -> PlannedEpisode:
@@ -178,18 +178,18 @@ def _demonstrated(
     data_set: DataSet, from_takeovers: bool, events: EventKeyframes | None, asked: tuple[Camera, ...]
 ) -> Material:
     folder = data_set.folder
-    robot = str(read_json(folder / INFO).get("robot_type"))
-    rig = next((rig for rig in shipped_rigs() if rig.robot_type == robot), None)
-    if rig is None:
-        known = ", ".join(sorted({rig.robot_type for rig in shipped_rigs()}))
-        raise DataError(f"{folder} is of a robot '{robot}': the rigs of the stack are of {known}")
-    if data_set.fps != rig.control_rate:
+    robot_type = str(read_json(folder / INFO).get("robot_type"))
+    robot = next((robot for robot in shipped_robots() if robot.robot_type == robot_type), None)
+    if robot is None:
+        known = ", ".join(sorted({robot.robot_type for robot in shipped_robots()}))
+        raise DataError(f"{folder} is of a robot '{robot_type}': those of the stack are of {known}")
+    if data_set.fps != robot.control_rate:
         raise DataError(
-            f"{folder} has {data_set.fps} frames a second, a '{rig.name}' is told {rig.control_rate:g} times: "
+            f"{folder} has {data_set.fps} frames a second, a '{robot.name}' is told {robot.control_rate:g} times: "
             "record or export it at that rate"
         )
-    codec = codec_of(rig, data_set)
-    cameras = looked_at(data_set, rig, asked)
+    codec = codec_of(robot, data_set)
+    cameras = looked_at(data_set, robot, asked)
     for line in data_set.contradictions():
         tqdm.write(line)
     unmarked = [info.index for info in data_set.episodes if events is None and not data_set.keyframes(info.index)]
@@ -215,7 +215,7 @@ def _demonstrated(
         content = f"{data_set.columns_path(info.index).stat().st_size} {chosen} {driven}"
         name = f"{folder.resolve().name} {info.index}"
         episodes.append(EpisodeSource(key, name, content, info.instruction, read, driven))
-    return Material(rig, codec.action, tuple(camera.view for camera in cameras), tuple(episodes))
+    return Material(robot, codec.action, tuple(camera.view for camera in cameras), tuple(episodes))
 
 
 def _driven(data_set: DataSet, info: EpisodeInfo) -> NDArray[np.bool_] | None:

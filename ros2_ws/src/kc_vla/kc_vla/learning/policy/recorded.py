@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.codec import Codec, CodecError
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import ACTION, STATE
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo
@@ -26,21 +26,21 @@ from kc_vla.learning.policy.event_keyframes import EventKeyframes
 from kc_vla.policy.numbers import space_of
 
 
-def looked_at(data_set: DataSet, rig: Rig, asked: tuple[Camera, ...]) -> tuple[Camera, ...]:
+def looked_at(data_set: DataSet, robot: Robot, asked: tuple[Camera, ...]) -> tuple[Camera, ...]:
     """Return what of the robot's cameras is learned from: those `asked` for, or all that the data set has."""
     for camera in asked:
-        if camera.view not in rig.views:
-            raise DataError(f"a '{rig.name}' has no camera '{camera.view}': it has {', '.join(rig.views)}")
+        if camera.view not in robot.views:
+            raise DataError(f"a '{robot.name}' has no camera '{camera.view}': it has {', '.join(robot.views)}")
         data_set.camera(camera.view, camera.named)
     if asked:
         return asked
-    there = tuple(Camera(view) for view in rig.views if _has(data_set, view))
+    there = tuple(Camera(view) for view in robot.views if _has(data_set, view))
     if not there:
-        data_set.camera(rig.views[0])  # says what cameras there are
-    if missing := [view for view in rig.views if Camera(view) not in there]:
+        data_set.camera(robot.views[0])  # says what cameras there are
+    if missing := [view for view in robot.views if Camera(view) not in there]:
         tqdm.write(
             f"{data_set.folder}: none of its cameras {', '.join(data_set.cameras)} is known to be "
-            f"{', '.join(missing)} of the robot '{rig.name}': the policy is trained without; "
+            f"{', '.join(missing)} of the robot '{robot.name}': the policy is trained without; "
             f"--camera {missing[0]}=KEY says which it is, with a --camera for each of the others"
         )
     return there
@@ -58,10 +58,10 @@ def _names(data_set: DataSet, key: str) -> tuple[str, ...]:
     return open_source(data_set.folder).names(key) or ()
 
 
-def codec_of(rig: Rig, data_set: DataSet) -> Codec:
+def codec_of(robot: Robot, data_set: DataSet) -> Codec:
     """Return the codec of a data set's actions; DataError where they are no commands of the robot."""
     names, folder = _names(data_set, ACTION.key), data_set.folder
-    codecs = [Codec(rig, action) for action in (ActionType.TOOL_DELTA, ActionType.JOINT_POSITION)]
+    codecs = [Codec(robot, action) for action in (ActionType.TOOL_DELTA, ActionType.JOINT_POSITION)]
     for codec in codecs:
         try:
             codec.actions(names, np.zeros((1, len(names))))
@@ -70,7 +70,7 @@ def codec_of(rig: Rig, data_set: DataSet) -> Codec:
         return codec
     known = " or ".join(", ".join(codec.action_names) for codec in codecs)
     told = ", ".join(names) or "numbers without names"
-    raise DataError(f"{folder} has actions of {told}: a '{rig.name}' is told {known}")
+    raise DataError(f"{folder} has actions of {told}: a '{robot.name}' is told {known}")
 
 
 def read_demonstrated(
@@ -103,7 +103,7 @@ def read_demonstrated(
     states = _states(codec, _names(data_set, STATE.key), np.asarray(columns[STATE.key]), told)
     actions = codec.actions(_names(data_set, ACTION.key), np.asarray(columns[ACTION.key]))
     about: Mapping[str, Any] = {"task": info.task, "instruction": info.instruction, "driver": "person"}
-    space = space_of(codec.rig, codec.action)
+    space = space_of(codec.robot, codec.action)
     keyframes = data_set.keyframes(index) if events is None else events.of_recorded(data_set, info)
     episode = demonstrated(about, states.astype(np.float32), actions.astype(np.float32), keyframes, space, person)
     wanted = set(episode.frames.tolist())

@@ -156,7 +156,7 @@ def load_samples(
     columns: dict[str, list[NDArray[np.generic]]] = {}
     keyframes: list[NDArray[np.int64]] = []
     rows = 0
-    space, views = space_of(material.rig, material.action), material.views
+    space, views = space_of(material.robot, material.action), material.views
     cache = MapCache(stem, views, config.image_size)
     for source in tqdm(material.episodes, desc="pictures", unit="episode"):
         episode = source.read(config.image_size)

@@ -76,7 +76,7 @@ def train_policy(
         "episodes": material.fingerprint,
         "instructions": material.instructions,
         "views": list(material.views),
-        "robot": material.rig.name,
+        "robot": material.robot.name,
         "action": material.action.name.lower(),
     }
     if cameras:
@@ -101,7 +101,7 @@ def train_policy(
     with PolicyRun.begun(folder, as_dict(config), facts, arithmetic) as run:
         stem = _stem(run, before, pictures_of(material, config.image_size, _FITTED_ON)).to(device.torch)
         samples = load_samples(material, facts["instructions"], stem, config, run.maps, device)
-        space = space_of(material.rig, material.action)
+        space = space_of(material.robot, material.action)
         _Training(run, samples, _sizes(config, samples, len(run.instructions)), space, device, init).go()
         draw_curves(run.read_log(), folder / "curves.png", "step")
     return run
@@ -125,7 +125,7 @@ def _require_of(init: PolicyRun, material: Material) -> None:
     Raises:
         DataError: it does not.
     """
-    if (init.robot, init.action) != (material.rig.name, material.action):
+    if (init.robot, init.action) != (material.robot.name, material.action):
         raise DataError(f"{init.folder} moves another robot than that of these data, or moves it otherwise")
     if init.views != material.views:
         chosen = init.cameras or tuple(map(Camera, init.views))

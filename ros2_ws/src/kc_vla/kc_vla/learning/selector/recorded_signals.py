@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.rig import Rig, gripper_joints, shipped_rigs
+from kc_vla.core.robot import Robot, gripper_joints, shipped_robots
 from kc_vla.datasets.exchange.rows import TOOL_POSE
 from kc_vla.datasets.lerobot.layout import INFO, JOINT_POSITIONS, STATE, read_json
 from kc_vla.datasets.lerobot.source import open_source
@@ -70,8 +70,8 @@ class _Columns:
         folder = recording.data_set.folder
         source, columns = open_source(folder), recording.data_set.columns(recording.episode)
         self._told = recording.name
-        robot = str(read_json(folder / INFO).get("robot_type"))
-        self._rig: Rig | None = next((rig for rig in shipped_rigs() if rig.robot_type == robot), None)
+        robot_type = str(read_json(folder / INFO).get("robot_type"))
+        self._robot: Robot | None = next((robot for robot in shipped_robots() if robot.robot_type == robot_type), None)
         self._named: dict[str, tuple[tuple[str, ...], Numbers]] = {}
         for key in (JOINT_POSITIONS.key, STATE.key, TOOL_POSE.key):
             if key in columns:
@@ -86,8 +86,8 @@ class _Columns:
             if fingers and names[:3] != _PLACE:
                 return np.asarray(values[:, fingers].sum(axis=1))
         names, values = self._numbers(STATE.key)
-        if names == STATE.names and self._rig is not None:  # a share of the widest
-            return np.asarray(values[:, -1] * self._rig.opening)
+        if names == STATE.names and self._robot is not None:  # a share of the widest
+            return np.asarray(values[:, -1] * self._robot.opening)
         raise self._missing("the gripper's opening", f"{JOINT_POSITIONS.key} names a finger or gripper joint")
 
     def place(self) -> Numbers:

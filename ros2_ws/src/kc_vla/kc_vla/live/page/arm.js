@@ -1,4 +1,4 @@
-// Where each joint is between its limits; one that the rig does not name has none.
+// Where each joint is between its limits; one that the robot file does not name has none.
 import { element, found, say } from "./dom.js";
 
 const NEAR = 0.04; // of the range
@@ -26,7 +26,7 @@ function common(names) {
   return names.every((name) => name.startsWith(first.slice(0, cut))) ? cut : 0;
 }
 
-// As the robot names its joints, and before it has said anything, as the rig does.
+// As the robot names its joints, and before it has said anything, as the robot file does.
 function told(robot, joints) {
   if (!joints) return robot.joints;
   const known = new Map(robot.joints.map((joint) => [joint.name, joint]));

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kc_vla.core.chunk import DATA_DELTA_NAMES, ActionType
 from kc_vla.core.codec import Codec
 from kc_vla.core.episode import Episode
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.robot_model import SIMULATED
 from kc_vla.policy.backends import PolicyContext
 from kc_vla.policy.driven.action_exchange import ActionExchange
@@ -37,23 +37,23 @@ class ExternalBackend:
     needs_images = True
     needs_plan = False
 
-    def __init__(self, rig: Rig, path: str) -> None:
+    def __init__(self, robot: Robot, path: str) -> None:
         """Listen on a Unix socket.
 
         Raises:
             PolicyError: it cannot be opened, or another process listens there already.
         """
-        codec = Codec(rig, ActionType.TOOL_DELTA if rig.driver.type == SIMULATED else ActionType.JOINT_POSITION)
+        codec = Codec(robot, ActionType.TOOL_DELTA if robot.driver.type == SIMULATED else ActionType.JOINT_POSITION)
         self.action_type, self.names = codec.action, codec.action_names
         tool = self.action_type is ActionType.TOOL_DELTA
         self._meeting = ActionExchange()
         self._server = ExternalServer(
             path,
             About(
-                robot=rig.robot_type,
-                state=codec.state_names if tool else rig.columns,
-                action=DATA_DELTA_NAMES if tool else rig.columns,
-                rate=rig.control_rate,
+                robot=robot.robot_type,
+                state=codec.state_names if tool else robot.columns,
+                action=DATA_DELTA_NAMES if tool else robot.columns,
+                rate=robot.control_rate,
             ),
             self._meeting,
         )

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.policy.remote.rotations import FORMS, Numbers
 from kc_vla.policy.remote.wire import WireError
 
@@ -56,12 +56,12 @@ class ArrayColumns:
         """Return where the robot's base is: of joints nowhere."""
         return np.array(self.origin if self.kind == "position" else 0.0)
 
-    def size(self, rig: Rig) -> int:
+    def size(self, robot: Robot) -> int:
         """Return how many columns it has."""
         sizes = {
             "position": 3,
             "rotation": FORMS[self.form].size,
-            "joints": len(rig.joints),
+            "joints": len(robot.joints),
             "gripper": len(self.opened),
             "constant": len(self.constant),
         }

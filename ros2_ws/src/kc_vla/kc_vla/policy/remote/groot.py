@@ -65,7 +65,7 @@ class GrootBackend:
         self._reset_due = True
         self.needs_keyframes = True
         self.action_type = mapping.action_type
-        self.names = Codec(mapping.rig, mapping.action_type).action_names
+        self.names = Codec(mapping.robot, mapping.action_type).action_names
 
     def reset(self, episode: Episode) -> str:
         """Begin an episode, and have the server reset itself if it can.

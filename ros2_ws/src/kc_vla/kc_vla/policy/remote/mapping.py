@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.errors import StackError
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.views import Views
 from kc_vla.policy.remote import wire
 from kc_vla.policy.remote.array_columns import ArrayColumns, Kind
@@ -43,7 +43,7 @@ class PolicyMapping:
 
     Attributes:
         name: of the file.
-        rig: the robot.
+        robot: the robot.
         speaks: openpi or groot.
         pictures: how each is sent.
         state: the parts of each array, in order.
@@ -55,7 +55,7 @@ class PolicyMapping:
     """
 
     name: str
-    rig: Rig
+    robot: Robot
     speaks: str
     pictures: Mapping[Key, ImageFormat]
     state: Mapping[Key, tuple[ArrayColumns, ...]]
@@ -77,7 +77,7 @@ class PolicyMapping:
 
     def size(self, parts: Sequence[ArrayColumns]) -> int:
         """Return columns of an array of these parts."""
-        return sum(part.size(self.rig) for part in parts)
+        return sum(part.size(self.robot) for part in parts)
 
     # -- as a client --------------------------------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ class PolicyMapping:
         values = self._columns(arrays)
         count = len(next(iter(values.values())))
         found = _read(values, body, count)
-        return found.at_rate(self.rate, self.rig.control_rate, body).actions(self.rig, body).astype(np.float32)
+        return found.at_rate(self.rate, self.robot.control_rate, body).actions(self.robot, body).astype(np.float32)
 
     # -- as a server --------------------------------------------------------------------------------------------
 
@@ -132,8 +132,8 @@ class PolicyMapping:
 
         It is the inverse of `taken`.
         """
-        path = path_of(actions, self.action_type, self.rig, body)
-        path = path.at_rate(self.rig.control_rate, self.rate, body)
+        path = path_of(actions, self.action_type, self.robot, body)
+        path = path.at_rate(self.robot.control_rate, self.rate, body)
         return {
             key: np.concatenate([_written(part, path, body) for part in parts], axis=1).astype(np.float32)
             for key, parts in self.actions.items()
@@ -154,7 +154,7 @@ class PolicyMapping:
         return found
 
     def _cut(self, parts: Sequence[ArrayColumns], rows: Numbers) -> list[tuple[ArrayColumns, Numbers]]:
-        ends = np.cumsum([part.size(self.rig) for part in parts])
+        ends = np.cumsum([part.size(self.robot) for part in parts])
         return list(zip(parts, np.split(rows, ends[:-1], axis=1), strict=True))
 
 

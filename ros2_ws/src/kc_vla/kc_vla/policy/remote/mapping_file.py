@@ -29,7 +29,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.share import share
 from kc_vla.core.untrusted import parsed_yaml, read_text
 from kc_vla.policy.remote.array_columns import HOWS, KINDS, ArrayColumns
@@ -53,12 +53,12 @@ _OF_PART = {
 T = TypeVar("T")
 
 
-def load_mapping(name: str, rig: Rig, speaks: str, usual: str = "") -> PolicyMapping:
+def load_mapping(name: str, robot: Robot, speaks: str, usual: str = "") -> PolicyMapping:
     """Return the mapping called so that comes with the stack, or of a YAML file of that path, for a robot and a wire.
 
     Args:
         name: empty: the first for this robot whose name ends with -`usual`.
-        rig: the robot.
+        robot: the robot.
         speaks: openpi or groot.
         usual: empty: as `speaks`.
 
@@ -66,13 +66,13 @@ def load_mapping(name: str, rig: Rig, speaks: str, usual: str = "") -> PolicyMap
         MappingError: there is none, it is not understood, or it is for another robot or another wire.
     """
     known = shipped_mappings()
-    name = name or _usual(known, rig, usual or speaks)
+    name = name or _usual(known, robot, usual or speaks)
     own = name.endswith((".yaml", ".yml"))
     if not own and name not in known:
         raise MappingError(f"no mapping '{name}': there are {', '.join(known)}, or name a YAML file of your own")
     path = Path(name).expanduser() if own else known[name]
     try:
-        found = _mapping(parsed_yaml(read_text(path)), path.stem, rig)
+        found = _mapping(parsed_yaml(read_text(path)), path.stem, robot)
     except FileNotFoundError:
         raise MappingError(f"the mapping {path} is not there") from None
     except OSError as error:
@@ -89,21 +89,21 @@ def shipped_mappings() -> dict[str, Path]:
     return {file.stem: file for file in sorted(share(FOLDER).glob("*.yaml"))}
 
 
-def _usual(known: Mapping[str, Path], rig: Rig, ending: str) -> str:
+def _usual(known: Mapping[str, Path], robot: Robot, ending: str) -> str:
     for name, path in known.items():
-        if name.endswith(f"-{ending}") and rig.name in parsed_yaml(read_text(path))["robots"]:
+        if name.endswith(f"-{ending}") and robot.name in parsed_yaml(read_text(path))["robots"]:
             return name
     raise MappingError(
-        f"no mapping of a '{rig.name}' for {ending} comes with the stack: there are {', '.join(known)}, or name a YAML "
-        "file of your own"
+        f"no mapping of a '{robot.name}' for {ending} comes with the stack: there are {', '.join(known)}, or name a "
+        "YAML file of your own"
     )
 
 
-def _mapping(content: Any, name: str, rig: Rig) -> PolicyMapping:
+def _mapping(content: Any, name: str, robot: Robot) -> PolicyMapping:
     _only(_map(content, "it"), _KEYS, "it")
-    robots = content.get("robots", [rig.name])
-    if rig.name not in _list(robots, "robots"):
-        raise ValueError(f"it is for {', '.join(map(str, robots))}: this robot is a '{rig.name}'")
+    robots = content.get("robots", [robot.name])
+    if robot.name not in _list(robots, "robots"):
+        raise ValueError(f"it is for {', '.join(map(str, robots))}: this robot is a '{robot.name}'")
     speaks = _one_of(content.get("speaks"), _WIRES, "speaks")
     pictures = dict(
         _flat(_map(content.get("pictures", {}), "pictures"), lambda entry: isinstance(entry, str) or "view" in entry)
@@ -118,14 +118,14 @@ def _mapping(content: Any, name: str, rig: Rig) -> PolicyMapping:
         raise ValueError("text must have {instruction} in it")
     found = PolicyMapping(
         name=name,
-        rig=rig,
+        robot=robot,
         speaks=speaks,
-        pictures={key: _look(entry, key, rig) for key, entry in pictures.items()},
-        state={key: _parts(entry, key, rig) for key, entry in state.items()},
-        actions={key: _parts(entry, key, rig) for key, entry in actions.items()},
+        pictures={key: _look(entry, key, robot) for key, entry in pictures.items()},
+        state={key: _parts(entry, key, robot) for key, entry in state.items()},
+        actions={key: _parts(entry, key, robot) for key, entry in actions.items()},
         instruction=instruction,
         text=text,
-        rate=_number(content.get("rate", rig.control_rate), "rate", above=0.0),
+        rate=_number(content.get("rate", robot.control_rate), "rate", above=0.0),
         history=_whole(content.get("history", 0), "history", 0, _MOST_HISTORY),
     )
     _check(found)
@@ -165,12 +165,12 @@ def _flat(content: Mapping[str, Any], is_entry: Callable[[Any], bool], above: Ke
     return found
 
 
-def _look(entry: Any, key: Key, rig: Rig) -> ImageFormat:
+def _look(entry: Any, key: Key, robot: Robot) -> ImageFormat:
     what = "/".join(key)
     if isinstance(entry, str):
         entry = {"view": entry}
     _only(entry, {"view", "size", "turn", "channels"}, what)
-    view = _one_of(entry["view"], rig.views, f"view of {what}")
+    view = _one_of(entry["view"], robot.views, f"view of {what}")
     size = entry.get("size")
     if size is not None:
         pair = size if isinstance(size, list) else [size, size]
@@ -182,10 +182,10 @@ def _look(entry: Any, key: Key, rig: Rig) -> ImageFormat:
     return ImageFormat(view, size, turn, first)
 
 
-def _parts(entry: list[Any], key: Key, rig: Rig) -> tuple[ArrayColumns, ...]:
+def _parts(entry: list[Any], key: Key, robot: Robot) -> tuple[ArrayColumns, ...]:
     what = "/".join(key)
     parts = tuple(_part(_map(each, f"a part of {what}"), what) for each in entry)
-    if not 0 < sum(part.size(rig) for part in parts) <= _MOST_COLUMNS:
+    if not 0 < sum(part.size(robot) for part in parts) <= _MOST_COLUMNS:
         raise ValueError(f"{what} must have 1 to {_MOST_COLUMNS} columns")
     return parts
 

@@ -51,6 +51,6 @@ class ObservationHistory:
     def _body(self, felt: Proprioception | None) -> RobotPose:
         if felt is None:
             raise PolicyError("nobody told what the robot feels: tool pose and joints")
-        rig = self._mapping.rig
-        share = float(rig.gripper_share(felt.joints))
-        return RobotPose(felt.pose, np.asarray(felt.joints[: len(rig.joints)], float), share)
+        robot = self._mapping.robot
+        share = float(robot.gripper_share(felt.joints))
+        return RobotPose(felt.pose, np.asarray(felt.joints[: len(robot.joints)], float), share)

@@ -66,7 +66,7 @@ class OpenPiBackend:
         self._reset_due = True
         self.needs_keyframes = True
         self.action_type = mapping.action_type
-        self.names = Codec(mapping.rig, mapping.action_type).action_names
+        self.names = Codec(mapping.robot, mapping.action_type).action_names
 
     def reset(self, episode: Episode) -> str:
         """Begin an episode, and have the server reset itself if it announces that it can; return a remark for the user.

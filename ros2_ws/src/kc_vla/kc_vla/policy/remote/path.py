@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from kc_vla.core.chunk import ActionType
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.policy.remote.rotations import Numbers, chained, unchained
 
 
@@ -41,13 +41,13 @@ class Path:
     turns: Rotation | None
     shares: Numbers
 
-    def actions(self, rig: Rig, body: RobotPose) -> Numbers:
+    def actions(self, robot: Robot, body: RobotPose) -> Numbers:
         """Return the path as actions of the stack (H, A).
 
         They are tool deltas from where the tool is on, or positions of the joints.
         """
         if self.turns is None:
-            return np.concatenate([self.places, _fingers(rig, self.shares)], axis=1)
+            return np.concatenate([self.places, _fingers(robot, self.shares)], axis=1)
         pose = _known(body.pose)
         moves = np.diff(self.places, axis=0, prepend=pose[None, :3])
         turns = unchained(Rotation.from_quat(pose[3:]), self.turns, in_tool=False).as_rotvec()
@@ -74,27 +74,27 @@ class Path:
         return Path(found, turns, self.shares[np.searchsorted(ends, times - 1e-9).clip(max=len(ends) - 1)])
 
 
-def path_of(actions: Numbers, kind: ActionType, rig: Rig, body: RobotPose) -> Path:
+def path_of(actions: Numbers, kind: ActionType, robot: Robot, body: RobotPose) -> Path:
     """Return the inverse of `Path.actions`."""
     if kind is ActionType.JOINT_POSITION:
-        joints = len(rig.joints)
-        return Path(actions[:, :joints], None, rig.gripper_share(actions))
+        joints = len(robot.joints)
+        return Path(actions[:, :joints], None, robot.gripper_share(actions))
     pose = _known(body.pose)
     turns = chained(Rotation.from_quat(pose[3:]), Rotation.from_rotvec(actions[:, 3:6]), in_tool=False)
     return Path(pose[:3] + np.cumsum(actions[:, :3], axis=0), turns, actions[:, 6])
 
 
-def state_of(body: RobotPose, kind: ActionType, rig: Rig) -> Numbers:
+def state_of(body: RobotPose, kind: ActionType, robot: Robot) -> Numbers:
     """Return the state (S,) of `kc_vla.core.codec` of a robot with such commands."""
     share = _known(body.share)
     if kind is ActionType.JOINT_POSITION:
-        return np.concatenate([_known(body.joints), _fingers(rig, np.array([share]))[0]])
+        return np.concatenate([_known(body.joints), _fingers(robot, np.array([share]))[0]])
     return np.array([*_known(body.pose), share])
 
 
-def _fingers(rig: Rig, shares: Numbers) -> Numbers:
+def _fingers(robot: Robot, shares: Numbers) -> Numbers:
     """Return positions of the gripper's joints (H, G), m."""
-    return np.repeat(shares[:, None] * rig.opening / len(rig.gripper), len(rig.gripper), axis=1)
+    return np.repeat(shares[:, None] * robot.opening / len(robot.gripper), len(robot.gripper), axis=1)
 
 
 def _known(value: Numbers | float | None) -> Numbers:

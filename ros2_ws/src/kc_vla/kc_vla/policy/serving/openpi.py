@@ -59,7 +59,7 @@ class OpenPiServer:
         announced = ServerMetadata(
             *(True, True, served.slots, served.slots > 0, mapping.rate, keys_of(mapping)), numbers=numbers_of(mapping)
         )
-        self._metadata = codec.encode({**announced.metadata(), "robot": mapping.rig.name, "mapping": mapping.name})
+        self._metadata = codec.encode({**announced.metadata(), "robot": mapping.robot.name, "mapping": mapping.name})
 
     @asynccontextmanager
     async def listening(self, host: str, port: int) -> AsyncIterator[str]:

@@ -79,7 +79,7 @@ class Served:
             WireError: it is not as the mapping says.
         """
         views, body = self.mapping.seen(arrays)
-        return RememberedFrame(frame, views, state_of(body, self._backend.action_type, self.mapping.rig)), body
+        return RememberedFrame(frame, views, state_of(body, self._backend.action_type, self.mapping.robot)), body
 
     def answer(
         self,
@@ -106,7 +106,7 @@ class Served:
         with self._lock:
             began = time.perf_counter()
             if self._episode != client.episode:
-                period_ns = round(1e9 / self.mapping.rig.control_rate)
+                period_ns = round(1e9 / self.mapping.robot.control_rate)
                 self._backend.reset(Episode(f"served-{client.episode}", "", text, 0, period_ns, True))
                 self._episode = client.episode
             given = PolicyInput(now.frame, now.views, keyframes, now.state, text, frozen)

@@ -12,7 +12,7 @@ from kc_vla.bags.errors import BagReadError, ReportError
 from kc_vla.bags.lock import require_finished
 from kc_vla.core.files import replacing
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Rig, rig_of
+from kc_vla.core.robot import Robot, robot_of
 from kc_vla.core.topics import JOINT_STATES
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.transforms import RecordedTransforms
@@ -158,7 +158,7 @@ class _Writer:
             if known:
                 frames, stamps, poses = (np.array(column) for column in zip(*known, strict=True))
                 self._stream.send_columns(path, self._index(stamps, frames), self._transforms(poses))
-        if (rig := self._rig()) is not None and (base := transforms.pose(rig.base_frame, root, 0)) is not None:
+        if (robot := self._robot()) is not None and (base := transforms.pose(robot.base_frame, root, 0)) is not None:
             self._stream.log("tool", self._transform(base), static=True)
 
     def _tool(self) -> None:
@@ -173,9 +173,9 @@ class _Writer:
             self._at(stamp, self._clock.frame(stamp))
             self._stream.log("tool/now", self._rerun.Points3D([place], colors=[_CHUNK], radii=0.01))
 
-    def _rig(self) -> Rig | None:
+    def _robot(self) -> Robot | None:
         _, felt = next(self._episode.recording.messages(JOINT_STATES), ("", None))
-        return rig_of(list(felt.name)) if felt is not None else None
+        return robot_of(list(felt.name)) if felt is not None else None
 
     def _transforms(self, poses: Any) -> Any:
         return self._rerun.Transform3D.columns(translation=poses[:, :3, 3], mat3x3=[pose[:3, :3] for pose in poses])

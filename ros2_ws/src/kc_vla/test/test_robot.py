@@ -1,4 +1,4 @@
-"""Rigs are read whole or refused with the file and what is wrong in it."""
+"""Robot files are read whole or refused with the file and what is wrong in it."""
 
 from pathlib import Path
 
@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from robot_files import VALUES, read_or_refused_in_one_line
 
-from kc_vla.core.rig import RigError, load_rig, rig_of
+from kc_vla.core import robot
+from kc_vla.core.robot import Robot, RobotError, load_robot, robot_of
 from kc_vla.core.share import share
 
 
 def written(folder: Path, **changed: object) -> str:
-    content = yaml.safe_load((Path(__file__).parent / "former_rigs" / "piper.yaml").read_text())
+    content = yaml.safe_load((Path(__file__).parent / "former_robot_files" / "piper.yaml").read_text())
     content |= changed
     file = folder / "mine.yaml"
     kept = {key: value for key, value in content.items() if value is not None}
@@ -23,50 +24,52 @@ def written(folder: Path, **changed: object) -> str:
 
 
 def test_the_piper_is_as_its_vendor_has_it() -> None:
-    rig = load_rig("piper")
-    assert rig.names == ("joint1", "joint2", "joint3", "joint4", "joint5", "joint6", "gripper")
-    np.testing.assert_allclose(np.degrees(rig.limits.lowest), [-150, 0, -170, -100, -70, -120])
-    assert ((rig.limits.lowest <= rig.rest) & (rig.rest <= rig.limits.highest)).all()
+    robot = load_robot("piper")
+    assert robot.names == ("joint1", "joint2", "joint3", "joint4", "joint5", "joint6", "gripper")
+    np.testing.assert_allclose(np.degrees(robot.limits.lowest), [-150, 0, -170, -100, -70, -120])
+    assert ((robot.limits.lowest <= robot.rest) & (robot.rest <= robot.limits.highest)).all()
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in share("robots").glob("*.yaml")))
-def test_every_rig_that_comes_with_the_stack_can_lie_in_its_rest_pose(name: str) -> None:
-    rig = load_rig(name)
-    assert rig.name == name
-    assert ((rig.limits.lowest <= rig.rest) & (rig.rest <= rig.limits.highest)).all()
+def test_every_robot_that_comes_with_the_stack_can_lie_in_its_rest_pose(name: str) -> None:
+    robot = load_robot(name)
+    assert robot.name == name
+    assert ((robot.limits.lowest <= robot.rest) & (robot.rest <= robot.limits.highest)).all()
 
 
 @pytest.mark.parametrize(
     ("firmware", "is_older"), [("S-V1.6-2", True), ("S-V1.6-3", False), ("S-V2.0-1", False), ("", False)]
 )
 def test_links_go_with_the_firmware(firmware: str, is_older: bool) -> None:
-    rig = load_rig("piper")
-    assert rig.older is not None
-    assert rig.links_of(firmware) is (rig.older[1] if is_older else rig.links)
+    robot = load_robot("piper")
+    assert robot.older is not None
+    assert robot.links_of(firmware) is (robot.older[1] if is_older else robot.links)
 
 
-def test_a_rig_has_the_views_that_it_names(tmp_path: Path) -> None:
-    mine = load_rig(written(tmp_path, cameras={"wrist": "hand", "side": "left", "front": "middle"}))
+def test_a_robot_has_the_views_that_it_names(tmp_path: Path) -> None:
+    mine = load_robot(written(tmp_path, cameras={"wrist": "hand", "side": "left", "front": "middle"}))
     assert mine.views == ("wrist", "side", "front")
     assert mine.cameras["side"] == "left"
-    assert load_rig(written(tmp_path, cameras=None)).cameras == load_rig("piper").cameras  # of before rigs named them
+    assert (
+        load_robot(written(tmp_path, cameras=None)).cameras == load_robot("piper").cameras
+    )  # of before robot files named them
 
 
-def test_a_rig_of_ones_own_is_named_by_its_file(tmp_path: Path) -> None:
-    assert load_rig(written(tmp_path, robot="mine")).name == "mine"
+def test_a_robot_of_ones_own_is_named_by_its_file(tmp_path: Path) -> None:
+    assert load_robot(written(tmp_path, robot="mine")).name == "mine"
 
 
 def test_a_robot_is_known_by_its_joints_whatever_they_are_all_prefixed_with() -> None:
-    panda, piper = load_rig("panda_sim"), load_rig("piper")
-    assert rig_of(panda.names) is rig_of(panda.columns) is rig_of([f"fr3_{name[6:]}" for name in panda.names])
-    assert rig_of(panda.names) is not None
-    assert rig_of([f"left_{name}" for name in piper.names]) is rig_of(piper.names)
+    panda, piper = load_robot("panda_sim"), load_robot("piper")
+    assert robot_of(panda.names) is robot_of(panda.columns) is robot_of([f"fr3_{name[6:]}" for name in panda.names])
+    assert robot_of(panda.names) is not None
+    assert robot_of([f"left_{name}" for name in piper.names]) is robot_of(piper.names)
     for unknown in ((), ("joint1",), piper.names[::-1], piper.names[:-1], (*piper.names, "joint7")):
-        assert rig_of(unknown) is None
+        assert robot_of(unknown) is None
 
 
 def test_a_gripper_is_as_wide_as_its_joints_are_apart() -> None:
-    panda, piper = load_rig("panda_sim"), load_rig("piper")
+    panda, piper = load_robot("panda_sim"), load_robot("piper")
     np.testing.assert_allclose(panda.gripper_opening(np.array([*[1.0] * 7, 0.01, 0.03])), 0.04)
     np.testing.assert_allclose(panda.gripper_share(np.array([[*[1.0] * 7, 0.01, 0.03], [0.0] * 9])), [0.5, 0.0])
     np.testing.assert_allclose(piper.gripper_share(np.array([*[1.0] * 6, 0.14])), 1.0)
@@ -80,19 +83,19 @@ INTERFACE = {
 }
 
 
-def test_a_rig_says_how_drivers_of_others_move_it(tmp_path: Path) -> None:
+def test_a_robot_says_how_drivers_of_others_move_it(tmp_path: Path) -> None:
     theirs = [f"axis_{number}" for number in range(6)]
     told = {**INTERFACE, "joints": theirs, "angles": "degrees", "rate": 20, "power": {"service": "/enable"}}
-    interface = load_rig(written(tmp_path, interface=told)).interface
+    interface = load_robot(written(tmp_path, interface=told)).interface
     assert interface is not None
     assert (interface.kind, interface.command, interface.joints) == ("joint_trajectory", told["command"], tuple(theirs))
     np.testing.assert_allclose(interface.radians, np.pi / 180)
     assert (interface.rate, interface.power_service, interface.has_switch) == (20.0, "/enable", True)
     assert (interface.gripper.position(0.25), interface.gripper.share(0.6)) == pytest.approx((0.6, 0.25))
-    assert load_rig(written(tmp_path)).interface is None
-    plain = load_rig(written(tmp_path, interface=INTERFACE)).interface
+    assert load_robot(written(tmp_path)).interface is None
+    plain = load_robot(written(tmp_path, interface=INTERFACE)).interface
     assert plain is not None
-    assert (plain.joints, plain.has_switch) == (load_rig("piper").joints, False)
+    assert (plain.joints, plain.has_switch) == (load_robot("piper").joints, False)
 
 
 @pytest.mark.parametrize(
@@ -122,26 +125,26 @@ def test_a_rig_says_how_drivers_of_others_move_it(tmp_path: Path) -> None:
     ],
 )
 def test_an_interface_that_cannot_be_is_refused_in_a_line(tmp_path: Path, changed: dict, told: str) -> None:
-    with pytest.raises(RigError, match=r"the robot file .*mine\.yaml is not understood") as refused:
-        load_rig(written(tmp_path, interface={**INTERFACE, **changed}))
+    with pytest.raises(RobotError, match=r"the robot file .*mine\.yaml is not understood") as refused:
+        load_robot(written(tmp_path, interface={**INTERFACE, **changed}))
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_a_rig_with_an_interface_has_links(tmp_path: Path) -> None:
-    with pytest.raises(RigError, match="a robot with an interface has links, and a gripper of one joint"):
-        load_rig(written(tmp_path, interface=INTERFACE, links=None, older=None))
+def test_a_robot_with_an_interface_has_links(tmp_path: Path) -> None:
+    with pytest.raises(RobotError, match="a robot with an interface has links, and a gripper of one joint"):
+        load_robot(written(tmp_path, interface=INTERFACE, links=None, older=None))
 
 
-def test_a_rig_without_links_plans_no_way(tmp_path: Path) -> None:
-    rig = load_rig(written(tmp_path, links=None, older=None))
-    with pytest.raises(RigError, match="no links"):
-        rig.links_of("S-V1.8-5")
+def test_a_robot_without_links_plans_no_way(tmp_path: Path) -> None:
+    robot = load_robot(written(tmp_path, links=None, older=None))
+    with pytest.raises(RobotError, match="no links"):
+        robot.links_of("S-V1.8-5")
 
 
-def test_an_unknown_rig_is_told_with_those_there_are() -> None:
-    with pytest.raises(RigError, match=r"no robot 'piper_q': there are .*piper, .*piper_x"):
-        load_rig("piper_q")
+def test_an_unknown_robot_is_told_with_those_there_are() -> None:
+    with pytest.raises(RobotError, match=r"no robot 'piper_q': there are .*piper, .*piper_x"):
+        load_robot("piper_q")
 
 
 @pytest.mark.parametrize(
@@ -202,31 +205,45 @@ def test_an_unknown_rig_is_told_with_those_there_are() -> None:
     ],
 )
 def test_what_cannot_be_is_told_with_the_file(tmp_path: Path, changed: dict, words: str) -> None:
-    with pytest.raises(RigError, match=rf"mine\.yaml is not understood: .*{words}"):
-        load_rig(written(tmp_path, **changed))
+    with pytest.raises(RobotError, match=rf"mine\.yaml is not understood: .*{words}"):
+        load_robot(written(tmp_path, **changed))
 
 
 @pytest.mark.parametrize("text", ["just a text", "- 1", "a: [", "\0"])
-def test_a_file_that_is_no_rig_is_told_in_one_line(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_robot_is_told_in_one_line(tmp_path: Path, text: str) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(text)
-    with pytest.raises(RigError) as told:
-        load_rig(str(file))
+    with pytest.raises(RobotError) as told:
+        load_robot(str(file))
     assert "\n" not in str(told.value)
+
+
+def test_packages_that_import_the_former_names_get_the_new_ones_and_are_warned(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KC_VLA_DEPRECATIONS_SAID", raising=False)
+    from kc_vla.core.rig import Rig, RigError, Vector, load_rig, rig_of, shipped_rigs
+
+    now = (Robot, RobotError, robot.Vector, load_robot, robot_of, robot.shipped_robots)
+    assert (Rig, RigError, Vector, load_rig, rig_of, shipped_rigs) == now
+    said = capfd.readouterr().err.splitlines()
+    assert "deprecated: kc_vla.core.rig.load_rig is called kc_vla.core.robot.load_robot" in said
+    with pytest.raises(ImportError, match="cannot import name 'no_such_name'"):
+        from kc_vla.core.rig import no_such_name  # noqa: F401
 
 
 @pytest.mark.parametrize("unit", ["rad", "degrees"])
 def test_a_file_may_name_the_unit_of_all_its_angles(tmp_path: Path, unit: str) -> None:
-    piper, scale = load_rig("piper"), 1.0 if unit == "rad" else 180.0 / np.pi
+    piper, scale = load_robot("piper"), 1.0 if unit == "rad" else 180.0 / np.pi
     rows = {"lowest": piper.limits.lowest, "highest": piper.limits.highest, "rest": piper.rest}
-    mine = load_rig(written(tmp_path, angles=unit, **{name: (row * scale).tolist() for name, row in rows.items()}))
+    mine = load_robot(written(tmp_path, angles=unit, **{name: (row * scale).tolist() for name, row in rows.items()}))
     np.testing.assert_allclose(mine.limits.lowest, piper.limits.lowest)
     np.testing.assert_allclose(mine.limits.highest, piper.limits.highest)
     np.testing.assert_allclose(mine.rest, piper.rest)
 
 
 def test_a_home_pose_a_little_out_of_limits_that_a_person_narrowed_is_taken(tmp_path: Path) -> None:
-    mine = load_rig(written(tmp_path, robot="mine", highest=[150, 180, 0, 100, 10, 120]))
+    mine = load_robot(written(tmp_path, robot="mine", highest=[150, 180, 0, 100, 10, 120]))
     np.testing.assert_allclose(np.degrees([mine.limits.highest[4], mine.rest[4]]), [10.0, 28.65], atol=0.01)
 
 
