@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from drawn_detections import WORDS, write_drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,8 @@ from kc_vla.datasets.detections.folder import LabeledImage, LabeledImages, read_
 from kc_vla.datasets.detections.labels import ImageLabel, ObjectLabel
 from kc_vla.learning.detector.config import DetectorAugmentation
 from kc_vla.learning.detector.evaluation import DetectorFigures, evaluate_detector
-from kc_vla.learning.detector.places import estimated_position, located_position
+from kc_vla.learning.detector.networks import depth_channels
+from kc_vla.learning.detector.places import located_position
 from kc_vla.learning.detector.samples import Sample, changed_sample
 from kc_vla.learning.detector.targets import SampleObject, image_targets
 from kc_vla.memory.images.crop import PixelBox
@@ -30,7 +32,6 @@ def images(tmp_path_factory: pytest.TempPathFactory) -> LabeledImages:
 
 def as_found(label: ObjectLabel, confidence: float = 0.9) -> ImageDetection:
     state = next((state for state in label.states.values()), "")
-    behind = 0.0 if label.surface_m is None else label.position[2] - label.surface_m
     return ImageDetection(
         label.object_type,
         label.box,
@@ -39,16 +40,16 @@ def as_found(label: ObjectLabel, confidence: float = 0.9) -> ImageDetection:
         {"colour": label.color},
         center=label.center,
         depth_m=label.position[2],
-        behind_m=behind,
+        depth_measured=True,
     )
 
 
-def figures_of(images: LabeledImages, change: object = None) -> DetectorFigures:
+def figures_of(images: LabeledImages, change: object = None, depth: bool = True) -> DetectorFigures:
     def detect(image: LabeledImage) -> list[ImageDetection]:
         found = [as_found(each) for each in image.label.objects]
         return change(found) if callable(change) else found
 
-    return evaluate_detector(images, detect, 0.3, 0.1, 1)
+    return evaluate_detector(images, detect, 0.3, 0.1, 1, depth)
 
 
 def test_a_detector_that_says_the_truth_has_full_marks(images: LabeledImages) -> None:
@@ -58,8 +59,8 @@ def test_a_detector_that_says_the_truth_has_full_marks(images: LabeledImages) ->
     assert figures.colors[0] == figures.colors[1] == 24
     assert figures.precise == (24, 24)
     assert figures.recalls[-1] == (24, 24)
-    assert figures.without_depth_mm.max() < 1e-3
-    assert np.median(figures.with_depth_mm) < 5.0
+    assert figures_of(images, depth=False).errors_mm.max() < 1e-3
+    assert np.median(figures.errors_mm) < 5.0
 
 
 def test_each_mistake_costs_what_it_is_about(images: LabeledImages) -> None:
@@ -113,25 +114,27 @@ def test_what_can_hardly_be_seen_is_neither_asked_for_nor_a_mistake(images: Labe
 
 def test_a_place_is_that_of_the_surface_and_how_far_the_middle_is_behind_it() -> None:
     matrix = np.array([[100.0, 0.0, 50.0], [0.0, 100.0, 50.0], [0.0, 0.0, 1.0]])
-    found = ImageDetection("ball", PixelBox(60, 40, 80, 60), 0.9, center=(70.0, 50.0), depth_m=1.1, behind_m=0.03)
+    found = ImageDetection("ball", PixelBox(60, 40, 80, 60), 0.9, center=(70.0, 50.0), depth_m=1.1)
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = [[0, 1, 0], [1, 0, 0], [0, 0, -1]], [0.2, 0.0, 1.5]  # looks down on a table
     label = ImageLabel("", "", "wrist", matrix, pose, (100, 100), ())
     depth = np.full((100, 100), 0.95, np.float32)
     (place,) = located_position(found, label, depth)
-    assert place == pytest.approx((0.98 * 0.2, 0.0, 0.98), abs=1e-6)
-    assert estimated_position(found, matrix) == pytest.approx((0.22, 0.0, 1.1))
-    (place,) = located_position(found, label, np.zeros_like(depth))
-    assert place == pytest.approx((0.22, 0.0, 1.1)), "without depth it is the detector's estimate"
+    assert 0.95 < place[2] < 1.1, "what a detector says without depth is worth less than a depth that was measured"
+    (place,) = located_position(replace(found, depth_measured=True), label, depth)
+    assert place == pytest.approx((0.22, 0.0, 1.1)), "it has seen more of the depth than one surface"
+    for unknown in (np.zeros_like(depth), None):
+        (place,) = located_position(found, label, unknown)
+        assert place == pytest.approx((0.22, 0.0, 1.1)), "without depth it is the detector's estimate"
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_boxes_move_with_the_pixels_of_an_augmented_image(seed: int) -> None:
-    pixels = np.zeros((64, 64, 3), np.uint8)
-    pixels[20:36, 10:30] = 255
+    pixels, depth = np.zeros((64, 64, 3), np.uint8), np.full((64, 64), 0.5, np.float32)
+    pixels[20:36, 10:30], depth[20:36, 10:30] = 255, 1.0
     label = ObjectLabel("a", "box", PixelBox(10, 20, 30, 36), 1.0, 320, (20.0, 28.0), (0.0, 0.0, 1.0), (0.1, 0.1, 0.1))
-    config = DetectorAugmentation(cutout=0.0, zoom=1.4)
-    sample = Sample(pixels, (SampleObject(label, 1.0, False),))
+    config = DetectorAugmentation(cutout=0.0, zoom=1.4, without_depth=0.0, depth_noise=0.0)
+    sample = Sample(pixels, depth, (SampleObject(label, 1.0, False),))
     changed = changed_sample(sample, config, np.random.default_rng(seed))
     white = changed.pixels[..., 0] > 184  # the color beside the image is darker
     if not changed.objects:
@@ -146,6 +149,41 @@ def test_boxes_move_with_the_pixels_of_an_augmented_image(seed: int) -> None:
     scale = (box.bottom - box.top) / 16
     if box.top > 0 and box.bottom < 64:
         assert changed.objects[0].depth_m == pytest.approx(1 / scale, rel=0.01), "what is larger is nearer"
+        assert changed.inverse_depth.max() == pytest.approx(scale, rel=0.01), "and so is its depth"
+        near = np.argwhere(changed.inverse_depth > 0.75 * scale)
+        assert near.min(axis=0) == pytest.approx((rows.min(), columns.min()), abs=1.0)
+        assert near.max(axis=0) == pytest.approx((rows.max(), columns.max()), abs=1.0)
+
+
+def test_a_share_of_the_images_loses_its_depth_and_what_is_covered_has_none() -> None:
+    sample = Sample(np.zeros((64, 64, 3), np.uint8), np.ones((64, 64), np.float32), ())
+    chance = np.random.default_rng(3)
+    changed = [changed_sample(sample, DetectorAugmentation(zoom=1.0, cutout=1.0), chance) for _ in range(300)]
+    without = [each for each in changed if not each.inverse_depth.any()]
+    assert 60 < len(without) < 120
+    for each in changed:
+        if each.inverse_depth.any():
+            assert not each.inverse_depth[each.pixels.any(axis=2)].any()
+            assert each.inverse_depth[each.inverse_depth > 0].std() < 0.004
+
+
+def test_lengths_of_targets_are_shares_of_the_depth() -> None:
+    box = PixelBox(20, 20, 40, 40)
+    label = ObjectLabel("a", "box", box, 1.0, 99, (30.0, 30.0), (0.0, 0.0, 1.2), (0.3, 0.6, 0.9), surface_m=1.08)
+    targets = image_targets([SampleObject(label, 1.5, False)], WORDS, 64)
+    assert targets.numbers[0, 6:] == pytest.approx([1.5, 0.2, 0.4, 0.6])
+
+
+def test_a_plane_has_no_relief_and_what_stands_on_it_has() -> None:
+    rows, columns = np.mgrid[0:64, 0:64]
+    plane = (0.8 + 0.004 * rows + 0.002 * columns).astype(np.float32)
+    inner = (slice(None), slice(None), slice(20, 44), slice(20, 44))
+    flat = depth_channels(torch.from_numpy(plane[None]))[inner]
+    assert flat[0, 1:].abs().max() < 0.05
+    plane[30:34, 30:34] *= 1.02
+    relief = depth_channels(torch.from_numpy(plane[None]))[0, 1:, 30:34, 30:34]
+    assert relief.min() > 0.3, "2 cm at 1 m"
+    assert not depth_channels(torch.zeros(1, 64, 64)).any(), "no depth is no relief"
 
 
 def test_targets_have_a_peak_at_each_middle_and_numbers_from_there() -> None:
@@ -163,5 +201,4 @@ def test_targets_have_a_peak_at_each_middle_and_numbers_from_there() -> None:
     middle = (9 + 0.5) * 4
     assert targets.numbers[row, :4] == pytest.approx([middle - 30, middle - 30, 42 - middle, 42 - middle])
     assert targets.numbers[row, 6] == 0.5
-    assert np.isnan(targets.numbers[row, 7]), "it is not known how far the middle is behind the surface"
     assert targets.states[row].tolist() == [-1, 1]

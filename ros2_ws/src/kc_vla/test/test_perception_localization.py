@@ -104,9 +104,11 @@ def test_what_a_detector_knows_itself_comes_first() -> None:
     (estimated,) = seen_once(Camera(with_depth=False), thing, depth_m=0.4).objects
     assert (np.array(estimated.position) - ABOVE[:3, 3]) @ ABOVE[:3, 2] == pytest.approx(0.4)
     assert estimated.attributes["position"] == "by the detector's depth"
-    (behind,) = seen_once(Camera(), thing, settings=LocalizerSettings(lowest_m=None), behind_m=0.2).objects
-    (plain,) = seen_once(Camera(), thing).objects
-    assert off(behind.position, thing.position) > 0.1 > off(plain.position, thing.position)
+    (plain,) = seen_once(Camera(), thing, depth_m=0.4).objects
+    assert off(plain.position, thing.position) < 0.02, "a depth that is measured is worth more than an estimate"
+    (seen,) = seen_once(Camera(), thing, depth_m=0.4, depth_measured=True).objects
+    assert (np.array(seen.position) - ABOVE[:3, 3]) @ ABOVE[:3, 2] == pytest.approx(0.4), "it has used the depth itself"
+    assert "position" not in seen.attributes
 
 
 def test_the_background_and_unknown_pixels_are_not_the_object() -> None:

@@ -21,6 +21,8 @@ _SAME_TYPE, _ANY_TYPE = 0.55, 0.85
 """Overlap from which the less certain of two boxes is the same object."""
 _SURE = 0.6
 """Probability from which a state is reported."""
+_INNER = 0.5
+"""Share of a box's sides in which the depth has to be known that a network's own depth rests on."""
 _LEAST_SIDE = 1.0
 """Shortest side of a box, px."""
 
@@ -46,6 +48,7 @@ def decoded(
     placed: Letterbox,
     focal: float,
     threshold: float,
+    inverse_depth: Floats,
 ) -> list[ImageDetection]:
     """Return the objects of an image, the most certain first, each once.
 
@@ -55,12 +58,21 @@ def decoded(
         placed: where the image was in the network's square.
         focal: focal length of the camera over the side of the square, both px of the square.
         threshold: least confidence.
+        inverse_depth: that the network saw (S, S), 1/m; 0 where it is not known.
     """
     layout = DetectorOutput(vocabulary)
     kept = np.flatnonzero(output.scores >= threshold)
     kept = kept[np.argsort(-output.scores[kept], kind="stable")]
     found = [
-        _object(float(output.scores[k]), vocabulary.types[output.types[k]], output.numbers[k], layout, placed, focal)
+        _object(
+            float(output.scores[k]),
+            vocabulary.types[output.types[k]],
+            output.numbers[k],
+            layout,
+            placed,
+            focal,
+            _is_known(inverse_depth, output.numbers[k][layout.BOX]),
+        )
         for k in kept
     ]
     named = [_named(each, output.numbers[k], layout, vocabulary) for each, k in zip(found, kept, strict=True)]
@@ -83,19 +95,31 @@ def area(box: PixelBox) -> float:
 
 
 def _object(
-    score: float, kind: str, numbers: Floats, layout: DetectorOutput, placed: Letterbox, focal: float
+    score: float, kind: str, numbers: Floats, layout: DetectorOutput, placed: Letterbox, focal: float, measured: bool
 ) -> ImageDetection:
     x, y = numbers[layout.CENTER].tolist()
-    wide, deep, high = numbers[layout.SIZE].tolist()
+    unit_m = float(numbers[layout.DEPTH])
+    wide, deep, high = (unit_m * numbers[layout.SIZE]).tolist()
     return ImageDetection(
         object_type=kind,
         box=placed.box(*numbers[layout.BOX].tolist()),
         confidence=min(score, 1.0),
         center=placed.point(x, y),
-        depth_m=float(numbers[layout.DEPTH]) * focal,
-        behind_m=float(numbers[layout.BEHIND]),
+        depth_m=unit_m * focal,
+        depth_measured=measured,
         size=(wide, deep, high),
     )
+
+
+def _is_known(inverse_depth: Floats, box: Floats) -> bool:
+    """Return whether the depth of most of the inner part of a box in the square is known."""
+    left, top, right, bottom = box.tolist()
+    across, down = _INNER * (right - left) / 2, _INNER * (bottom - top) / 2
+    x, y, size = (left + right) / 2, (top + bottom) / 2, len(inverse_depth)
+    rows = slice(max(int(y - down), 0), min(int(y + down) + 1, size))
+    columns = slice(max(int(x - across), 0), min(int(x + across) + 1, size))
+    inner = inverse_depth[rows, columns]
+    return bool(inner.size and np.count_nonzero(inner) > 0.5 * inner.size)
 
 
 def _named(

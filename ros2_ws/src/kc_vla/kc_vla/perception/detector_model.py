@@ -21,8 +21,8 @@ class DetectorModel:
 
     Attributes:
         name: in the registry.
-        network: ONNX file, `pictures` (1, S, S, 3) uint8 RGB to `scores` (1, K), `types` (1, K) and `numbers`
-            (1, K, R), as `DetectorOutput` has them.
+        network: ONNX file, `pictures` (1, S, S, 3) uint8 RGB and `inverse_depth` (1, S, S) float, 1/m, 0 where it is
+            not known, to `scores` (1, K), `types` (1, K) and `numbers` (1, K, R), as `DetectorOutput` has them.
         image_size: S, px.
         vocabulary: types, colors and states.
     """
@@ -36,16 +36,15 @@ class DetectorModel:
 class DetectorOutput:
     """Which of the numbers of an object are what.
 
-    The box (left, top, right, bottom) and the middle (x, y) are in px of the square. The depth is in m for a camera
-    whose focal length is the side of the square. How far the middle is behind the surface, and the size, are in m.
-    Logits of the colors and of the states of each group follow.
+    The box (left, top, right, bottom) and the middle (x, y) are in px of the square. The depth is that of the middle,
+    in m for a camera whose focal length is the side of the square. The size is in units of that depth: an image shows
+    it up to scale, as sides of the square. Logits of the colors and of the states of each group follow.
     """
 
     BOX = slice(0, 4)
     CENTER = slice(4, 6)
     DEPTH = 6
-    BEHIND = 7
-    SIZE = slice(8, 11)
+    SIZE = slice(7, 10)
 
     def __init__(self, vocabulary: DetectionVocabulary) -> None:
         at = self.SIZE.stop + len(vocabulary.colors)

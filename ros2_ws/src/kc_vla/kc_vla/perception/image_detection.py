@@ -23,7 +23,7 @@ class ImageDetection:
         object_id: by which the detector knows it again; empty if it does not.
         center: pixel of the object's middle, x and y; None: the middle of the box.
         depth_m: depth of the object's middle along the optical axis, m, by the detector's own estimate; None without.
-        behind_m: how much deeper than the surface that is seen at `center` the object's middle is, m.
+        depth_measured: whether that rests on the image's depth; then it is not only known up to scale.
         size: extent along the axes of the frame that objects are located in, m; None where it is not known.
         position: of its middle in the camera's optical frame, m; of a detector that works in 3-D, otherwise None.
     """
@@ -36,6 +36,6 @@ class ImageDetection:
     object_id: str = ""
     center: tuple[float, float] | None = None
     depth_m: float | None = None
-    behind_m: float = 0.0
+    depth_measured: bool = False
     size: Vector | None = None
     position: Vector | None = None

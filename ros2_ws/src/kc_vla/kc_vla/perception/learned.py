@@ -11,10 +11,11 @@ from kc_vla.perception.decoding import NetworkOutput, decoded
 from kc_vla.perception.detector_model import MOST_OBJECTS, DetectorModel, DetectorOutput, load_detector
 from kc_vla.perception.detectors import DetectorError
 from kc_vla.perception.image_detection import ImageDetection
+from kc_vla.perception.inverse_depth import inverse_depth
 from kc_vla.perception.learned_options import LearnedDetectorOptions
 from kc_vla.perception.letterbox import letterboxed
 
-_INPUT, _OUTPUTS = "pictures", ["scores", "types", "numbers"]
+_PICTURES, _DEPTH, _OUTPUTS = "pictures", "inverse_depth", ["scores", "types", "numbers"]
 
 
 class LearnedDetector:
@@ -46,14 +47,15 @@ class LearnedDetector:
         """
         size = self._model.image_size
         square, placed = letterboxed(frame.image, size)
-        scores, types, numbers = self._session.run(_OUTPUTS, {_INPUT: square[None]})
+        depth = inverse_depth(frame.depth_m, float(frame.matrix[0, 0]), placed, size)
+        scores, types, numbers = self._session.run(_OUTPUTS, {_PICTURES: square[None], _DEPTH: depth[None]})
         if not (np.isfinite(scores).all() and np.isfinite(numbers).all()):
             raise DetectorError(
                 f"the detector '{self._model.name}' gave no finite numbers: its weights are damaged, export it anew"
             )
         focal = float(frame.matrix[0, 0]) * placed.scale / size
         output = NetworkOutput(scores[0], types[0], numbers[0])
-        return decoded(output, self._model.vocabulary, placed, focal, self._threshold)
+        return decoded(output, self._model.vocabulary, placed, focal, self._threshold, depth)
 
     def close(self) -> None:
         """Release nothing: the session goes with this object."""
@@ -68,7 +70,7 @@ class LearnedDetector:
             "types": [MOST_OBJECTS],
             "numbers": [MOST_OBJECTS, DetectorOutput(words).count],
         }
-        if inputs != {_INPUT: [size, size, 3]} or outputs != wanted:
+        if inputs != {_PICTURES: [size, size, 3], _DEPTH: [size, size]} or outputs != wanted:
             raise DetectorError(
                 f"{self._model.network} is no detector of {size} px with the types, colors and states of "
                 f"'{self._model.name}' in its registry: export it anew"

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME
@@ -91,15 +90,21 @@ class Localizer:
         self.settings = settings or LocalizerSettings()
         self._sizes = {plain_type(name): size for name, size in self.settings.sizes.items()}
 
+    def with_valid_depth(self, frame: CameraFrame) -> tuple[CameraFrame, list[str]]:
+        """Return an image without a depth that cannot be believed, and a line that says why it is refused.
+
+        A detector that looks at depth has to be given this, too.
+        """
+        depth, problem = valid_depth(frame, self.settings.support_m)
+        return replace(frame, depth_m=depth), [problem] if problem else []
+
     def locate(self, frame: CameraFrame, found: Sequence[ImageDetection]) -> Located:
         """Return the detections of an image with their places, and why others are left out.
 
         Raises:
             CameraFrameError: The lens of the camera is of a model that is not known.
         """
-        depth, problem = valid_depth(frame, self.settings.support_m)
-        refused = [problem] if problem else []
-        frame = replace(frame, depth_m=depth)
+        frame, refused = self.with_valid_depth(frame)
         sound = []
         for number, each in enumerate(self._surest(found, refused), 1):
             try:
@@ -151,6 +156,8 @@ class Localizer:
         ray = view_ray(frame, box, center)
         if ray is None:
             raise _LeftOutError("the lens shows nothing at its pixel")
+        if each.depth_m is not None and each.depth_measured:
+            return self._measured(frame, each, ray, each.depth_m)
         if frame.depth_m is not None:
             surface_m = surface_depth(frame.depth_m, box, center, others)
             if surface_m is not None:
@@ -162,12 +169,21 @@ class Localizer:
     ) -> Estimate:
         known = each.size or self._known_size(each)
         size = known or visible_size(frame, depth, each.box, ray, surface_m, self.settings.support_m)
-        behind_m = each.behind_m or half_chord(size, ray.direction) / ray.length
-        noise_m = 0.003 + 0.002 * surface_m**2
-        unsure_m = 0.0 if each.behind_m else (0.15 if known else 0.3) * behind_m
-        depth_m = surface_m + behind_m if each.behind_m else self._standing(ray, size, surface_m, surface_m + behind_m)
-        hidden_m = ray.hidden_m(known, surface_m) / 4 if known else _CUT_M if _is_cut(each.box, depth) else 0.0
-        return Estimate(ray.at(depth_m), size, math.hypot(noise_m, unsure_m, hidden_m), "")
+        behind_m = half_chord(size, ray.direction) / ray.length
+        unsure_m = (0.15 if known else 0.3) * behind_m
+        depth_m = self._standing(ray, size, surface_m, surface_m + behind_m)
+        hidden_m = ray.hidden_m(known, surface_m) / 4 if known else _cut_m(each, depth)
+        return Estimate(ray.at(depth_m), size, math.hypot(_noise_m(surface_m), unsure_m, hidden_m), "")
+
+    def _measured(self, frame: CameraFrame, each: ImageDetection, ray: ViewRay, depth_m: float) -> Estimate:
+        """Return the place of an object whose detector has seen the depth image."""
+        size = each.size or self._known_size(each)
+        if size is not None:
+            hidden_m = ray.hidden_m(size, depth_m) / 4
+        else:
+            hidden_m = 0.0 if frame.depth_m is None else _cut_m(each, frame.depth_m)
+        sigma_m = math.hypot(_noise_m(depth_m), hidden_m)
+        return Estimate(ray.at(depth_m), size or ray.extent_at(depth_m), sigma_m, "")
 
     def _standing(self, ray: ViewRay, size: Vector, surface_m: float, middle_m: float) -> float:
         """Return the depth of the middle of what would reach through the surface that things stand on.
@@ -217,10 +233,15 @@ class Localizer:
             raise _LeftOutError(f"it would be at {where}, outside of the workspace")
 
 
-def _is_cut(box: PixelBox, depth: NDArray[np.float32]) -> bool:
-    """Return whether a box reaches the rim of the image, so that more of the object may be beside it."""
-    rows, columns = depth.shape
-    return bool(min(box.left, box.top, columns - box.right, rows - box.bottom) <= _RIM_PX)
+def _noise_m(depth_m: float) -> float:
+    """Return the standard deviation of a depth that cameras of robots measure, m."""
+    return 0.003 + 0.002 * depth_m**2
+
+
+def _cut_m(each: ImageDetection, depth: NDArray[np.float32]) -> float:
+    """Return how far off an object of unknown size may be because the rim of the image cuts it, m."""
+    (rows, columns), box = depth.shape, each.box
+    return _CUT_M if min(box.left, box.top, columns - box.right, rows - box.bottom) <= _RIM_PX else 0.0
 
 
 class _LeftOutError(ValueError):
@@ -229,7 +250,7 @@ class _LeftOutError(ValueError):
 
 def _check(each: ImageDetection) -> None:
     """Raise `_LeftOutError` for a detection that is none."""
-    numbers = [*each.box, each.confidence, each.behind_m, *(each.center or ()), *(each.size or ())]
+    numbers = [*each.box, each.confidence, *(each.center or ()), *(each.size or ())]
     numbers += [*(each.position or ()), *(() if each.depth_m is None else (each.depth_m,))]
     if not all(map(math.isfinite, numbers)):
         raise _LeftOutError("a number of it is not finite")

@@ -44,10 +44,11 @@ class Perceiver:
             DetectorError: The detector cannot look at this image.
             CameraFrameError: The lens of the camera is of a model that is not known.
         """
+        frame, problem = self._localizer.with_valid_depth(frame)
         found = self._detector.detect(frame)
         located = self._localizer.locate(frame, found)
         tracked = self._tracker.update(located.frame, located.objects)
         region = None
         if not tracked.undecided:
             region = region_of(located.frame, self._localizer.settings.farthest_m)
-        return Perceived(tracked.objects, region, tracked.gone, [*located.refused, *tracked.refused])
+        return Perceived(tracked.objects, region, tracked.gone, [*problem, *located.refused, *tracked.refused])

@@ -30,10 +30,12 @@ class DetectorBatch:
 
     Attributes:
         pictures: (N, S, S, 3), RGB, 0..255.
+        inverse_depth: (N, S, S), 1/m, 0 where it is not known.
         targets: of them.
     """
 
     pictures: Tensor
+    inverse_depth: Tensor
     targets: BatchTargets
 
 
@@ -88,4 +90,5 @@ def _batch(
     if config.augmentation.noise:
         much = config.augmentation.noise * torch.rand(len(shown), 1, 1, 1, generator=generator)
         shown = (shown + (much * torch.randn(shown.shape, generator=generator)).to(device)).clamp(0, 255)
-    return DetectorBatch(shown, joined([targets for _, targets in made], device))
+    depth = torch.from_numpy(np.stack([sample.inverse_depth for sample, _ in made])).to(device)
+    return DetectorBatch(shown, depth, joined([targets for _, targets in made], device))

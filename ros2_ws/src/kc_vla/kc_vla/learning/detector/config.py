@@ -31,12 +31,16 @@ class DetectorAugmentation:
     shift: int = 0
     flip: float = 0.5
     """Share of the images that are mirrored."""
-    zoom: float = 1.4
+    zoom: float = 1.5
     """Most that an image is enlarged by; the least is one over it."""
     noise: float = 6.0
     """Largest standard deviation of the noise of a pixel, 0..255."""
     cutout: float = 0.4
     """Share of the images in which a rectangle is covered."""
+    without_depth: float = 0.3
+    """Share of the images that lose their depth."""
+    depth_noise: float = 0.003
+    """Largest standard deviation of the noise of a pixel's depth, as a share of it."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,8 @@ class DetectorWeights:
     """Weights of the losses, relative to that of the heatmap."""
 
     box: float = 2.0
-    center: float = 0.5
-    depth: float = 1.0
-    behind: float = 1.0
+    center: float = 0.15
+    depth: float = 0.2
     extent: float = 0.3
     color: float = 0.5
     state: float = 1.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kc_vla.datasets.detections.folder import LabeledImage, LabeledImages
 from kc_vla.datasets.detections.labels import ImageLabel, ObjectLabel
 from kc_vla.learning.detector.matching import MatchedDetection, is_ignored, matched
-from kc_vla.learning.detector.places import estimated_position, located_position
+from kc_vla.learning.detector.places import located_position
 from kc_vla.learning.detector.precision import Precision, TypeRows, precisions
 from kc_vla.perception.decoding import ALSO, COLOR
 from kc_vla.perception.image_detection import ImageDetection
@@ -37,8 +37,7 @@ class DetectorFigures:
         colors: how many were right, and of how many.
         recalls: for each of `SHARES`, how many objects were found with at least the threshold, and of how many.
         precise: how many detections above the threshold were right, and of how many.
-        with_depth_mm: errors of position with the depth image, as the node `perception` locates them, mm, ascending.
-        without_depth_mm: the same without a depth image.
+        errors_mm: errors of position as the node `perception` locates objects, mm, ascending.
     """
 
     images: int
@@ -49,8 +48,7 @@ class DetectorFigures:
     colors: tuple[int, int]
     recalls: tuple[tuple[int, int], ...]
     precise: tuple[int, int]
-    with_depth_mm: Floats
-    without_depth_mm: Floats
+    errors_mm: Floats
 
     @property
     def state_share(self) -> float:
@@ -75,8 +73,7 @@ class _Tally:
     colors: list[int] = field(default_factory=lambda: [0, 0])
     recalls: list[list[int]] = field(default_factory=lambda: [[0, 0] for _ in SHARES])
     precise: list[int] = field(default_factory=lambda: [0, 0])
-    with_depth: list[float] = field(default_factory=list)
-    without_depth: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
 
     def add(self, rows: Iterable[MatchedDetection], asked: Sequence[ObjectLabel], scene: int) -> None:
         for label in asked:
@@ -105,9 +102,7 @@ class _Tally:
             self.colors[0] += found.attributes.get(COLOR) == truth.color
             self.colors[1] += 1
         place = np.array(truth.position)
-        self.without_depth.append(_off(estimated_position(found, label.matrix), place))
-        if depth is not None:
-            self.with_depth += [_off(each, place) for each in located_position(found, label, depth)]
+        self.errors += [_off(each, place) for each in located_position(found, label, depth)]
 
 
 def _off(place: NDArray[np.float64], truth: NDArray[np.float64]) -> float:
@@ -124,7 +119,7 @@ def evaluate_detector(
         detect: what finds objects, with the least confidence that it can have: the threshold is applied here.
         threshold: least confidence of what counts for recall, states and places.
         least_share, least_pixels: objects of which less can be seen are not asked for.
-        depth: whether depth images are read.
+        depth: whether objects are located with the depth images that there are.
 
     Raises:
         DataSetError: an image cannot be read.
@@ -157,8 +152,7 @@ def _figures(tally: _Tally, data: LabeledImages, scenes: int) -> DetectorFigures
         colors=(tally.colors[0], tally.colors[1]),
         recalls=tuple((found, count) for found, count in tally.recalls),
         precise=(tally.precise[0], tally.precise[1]),
-        with_depth_mm=np.sort(np.array(tally.with_depth, np.float32)),
-        without_depth_mm=np.sort(np.array(tally.without_depth, np.float32)),
+        errors_mm=np.sort(np.array(tally.errors, np.float32)),
     )
 
 

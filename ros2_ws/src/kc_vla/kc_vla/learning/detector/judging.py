@@ -14,6 +14,7 @@ from kc_vla.learning.detector.evaluation import evaluate_detector
 from kc_vla.learning.detector.networks import DetectorNetwork, FoundObjects
 from kc_vla.perception.decoding import NetworkOutput, decoded
 from kc_vla.perception.image_detection import ImageDetection
+from kc_vla.perception.inverse_depth import inverse_depth
 from kc_vla.perception.letterbox import letterboxed
 
 THRESHOLD = 0.3
@@ -28,13 +29,12 @@ def judged_network(
     """Return figures of a network that is in evaluation mode, on these images.
 
     Returns:
-        "map_50", "map", "recall", "states_right" (shares), "place_m", the median error of position without depth, and
-        "score", the mean of the first two and of the share that is found, in the right state.
+        "map_50", "map", "recall", "states_right" (shares), "place_m" and "place_90_m", the median of the error of
+        position and its 90th percentile, and "score", the mean of the first two and of the share that is found, in the
+        right state.
     """
     found = iter(_found(network, data, config, device))
-    figures = evaluate_detector(
-        data, lambda _: next(found), THRESHOLD, config.least_share, config.least_pixels, depth=False
-    )
+    figures = evaluate_detector(data, lambda _: next(found), THRESHOLD, config.least_share, config.least_pixels)
     hits, objects = (sum(counted) for counted in zip(*figures.recalls, strict=True))
     said = {
         "map_50": figures.mean.at_50,
@@ -44,8 +44,10 @@ def judged_network(
     }
     right = 1.0 if np.isnan(figures.state_share) else figures.state_share
     said["score"] = (said["map_50"] + said["map"] + said["recall"] * right) / 3
-    if len(figures.without_depth_mm):
-        said["place_m"] = 1e-3 * float(np.median(figures.without_depth_mm))
+    if len(figures.errors_mm):
+        said["place_m"], said["place_90_m"] = (
+            1e-3 * float(each) for each in np.percentile(figures.errors_mm, (50, 90))
+        )
     return {name: value for name, value in said.items() if not np.isnan(value)}
 
 
@@ -58,14 +60,18 @@ def _found(
         images = data.images[first : first + config.batch]
         squares = [letterboxed(image.pixels(), config.image_size) for image in images]
         pictures = torch.from_numpy(np.stack([square for square, _ in squares])).to(device.torch)
+        depths = [
+            inverse_depth(image.depth() if image.label.depth else None, _focal(image), placed, config.image_size)
+            for image, (_, placed) in zip(images, squares, strict=True)
+        ]
         with device.autocast():
-            outputs = finder(pictures)
+            outputs = finder(pictures, torch.from_numpy(np.stack(depths)).to(device.torch))
         scores, types, numbers = (each.cpu().numpy() for each in outputs)
         for index, image in enumerate(images):
             output = NetworkOutput(scores[index], types[index], numbers[index])
             placed = squares[index][1]
             focal = _focal(image) * placed.scale / config.image_size
-            yield decoded(output, data.vocabulary, placed, focal, LEAST_CONFIDENCE)
+            yield decoded(output, data.vocabulary, placed, focal, LEAST_CONFIDENCE, depths[index])
 
 
 def _focal(image: LabeledImage) -> float:

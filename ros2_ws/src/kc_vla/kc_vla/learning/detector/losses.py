@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from kc_vla.learning.detector.networks import in_units
+from kc_vla.learning.detector.networks import in_units, of_cells
 from kc_vla.learning.detector.targets import UNKNOWN, ImageTargets
 from kc_vla.perception.detector_model import DetectorOutput
 
-_CENTER_PX, _BEHIND_M = 4.0, 0.01
+_CENTER_PX, _MEASURED_LOG, _ESTIMATED_LOG = 1.0, 0.03, 0.3
 """What an error of 1 is."""
 _TINY = 1e-6
 
@@ -52,12 +52,15 @@ def joined(targets: Sequence[ImageTargets], device: torch.device) -> BatchTarget
     )
 
 
-def detector_losses(heat: Tensor, raw: Tensor, targets: BatchTargets, layout: DetectorOutput) -> dict[str, Tensor]:
+def detector_losses(
+    heat: Tensor, raw: Tensor, inverse_depth: Tensor, targets: BatchTargets, layout: DetectorOutput
+) -> dict[str, Tensor]:
     """Return the loss of each thing that the network says, an average over the objects.
 
     Args:
         heat: logits (N, T, M, M).
         raw: (N, R, M, M).
+        inverse_depth: of the images (N, S, S), 1/m, 0 where it is not known.
         targets: what it should say.
         layout: of the numbers.
 
@@ -68,14 +71,13 @@ def detector_losses(heat: Tensor, raw: Tensor, targets: BatchTargets, layout: De
     objects = weights.sum().clamp(min=1.0)
     own = raw.float()[targets.images, :, targets.cells[:, 0], targets.cells[:, 1]]
     said, wanted = in_units(own, layout), targets.numbers
-    known = ~wanted[:, layout.BEHIND].isnan()
-    gap = torch.where(known, said[:, layout.BEHIND] - wanted[:, layout.BEHIND].nan_to_num(), 0.0)
+    measured = of_cells(inverse_depth)[targets.images, targets.cells[:, 0], targets.cells[:, 1]] > 0
+    log = (own[:, layout.DEPTH] - wanted[:, layout.DEPTH].log()).abs()
     center = (said[:, layout.CENTER] - wanted[:, layout.CENTER]) / _CENTER_PX
     parts = {
         "box": _box_loss(said[:, layout.BOX], wanted[:, layout.BOX]),
         "center": functional.smooth_l1_loss(center, torch.zeros_like(center), reduction="none").sum(1),
-        "depth": (own[:, layout.DEPTH] - wanted[:, layout.DEPTH].clamp(min=_TINY).log()).abs(),
-        "behind": functional.smooth_l1_loss(gap / _BEHIND_M, torch.zeros_like(gap), reduction="none"),
+        "depth": log / torch.where(measured, _MEASURED_LOG, _ESTIMATED_LOG),
         "extent": (said[:, layout.SIZE].log() - wanted[:, layout.SIZE].clamp(min=1e-3).log()).abs().mean(1),
         "color": _word_loss(own[:, layout.colors], targets.colors),
         "state": torch.zeros_like(weights),

@@ -15,26 +15,13 @@ _ANYWHERE = LocalizerSettings(lowest_m=None)
 """Nothing is left out for its height: what is in a sink is below the worktop."""
 
 
-def estimated_position(found: ImageDetection, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where the detector itself estimates the middle of an object to be, m.
-
-    Args:
-        found: with its middle and its estimated depth.
-        matrix: intrinsic matrix (3, 3), px.
-    """
-    box = found.box
-    x, y = found.center or ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
-    ray = np.array([(x - matrix[0, 2]) / matrix[0, 0], (y - matrix[1, 2]) / matrix[1, 1], 1.0])
-    return (found.depth_m or 0.0) * ray
-
-
-def located_position(found: ImageDetection, label: ImageLabel, depth: Floats) -> list[NDArray[np.float64]]:
+def located_position(found: ImageDetection, label: ImageLabel, depth: Floats | None) -> list[NDArray[np.float64]]:
     """Return where the node `perception` locates an object in the camera's optical frame, m; none where it refuses.
 
     Args:
         found: by the detector.
         label: of the image, for its camera.
-        depth: of the image (H, W), m, 0 where it is not known.
+        depth: of the image (H, W), m, 0 where it is not known; None: the detector's own estimate counts.
     """
     width, height = label.size
     blank = np.zeros((height, width, 3), np.uint8)

@@ -18,7 +18,7 @@ from kc_vla.perception.detector_model import KIND
 from kc_vla.perception.vocabulary import DetectionVocabulary
 
 _FILE = "network.onnx"
-_METRICS = ("map_50", "map", "recall", "states_right", "place_m")
+_METRICS = ("map_50", "map", "recall", "states_right", "place_m", "place_90_m")
 
 
 def release_detector(run: DetectorRun, models: Path, name: str, replace_it: bool = False) -> int:
@@ -60,10 +60,10 @@ def release_detector(run: DetectorRun, models: Path, name: str, replace_it: bool
 
 
 def export_detector(network: DetectorNetwork, vocabulary: DetectionVocabulary, size: int, path: Path) -> None:
-    """Write a network, with its peaks, for one image (1, size, size, 3) uint8; its types stand in the file."""
-    pictures = torch.zeros((1, size, size, 3), dtype=torch.uint8)
+    """Write a network, with its peaks, for one image of `size` px and its depth; its types stand in the file."""
+    pictures, depth = torch.zeros((1, size, size, 3), dtype=torch.uint8), torch.zeros((1, size, size))
     finder = FoundObjects(network, vocabulary).eval()
-    write_onnx(finder, (pictures,), ["pictures"], ["scores", "types", "numbers"], path)
+    write_onnx(finder, (pictures, depth), ["pictures", "inverse_depth"], ["scores", "types", "numbers"], path)
     model = onnx.load(str(path))
     onnx.helper.set_model_props(model, {"types": ",".join(vocabulary.types)})
     onnx.checker.check_model(model)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from kc_vla.core.files import write_whole
 from kc_vla.datasets.detections.folder import LabeledImage, read_images
@@ -60,45 +61,59 @@ def report_detector(
         nonlocal looked
         pixels = image.pixels()
         found = detector.detect(camera_frame(image, pixels))
+        bar.update()
         if looked in chosen:
             certain = [each for each in found if each.confidence >= THRESHOLD]
             shown.append(ShownImage(f"{image.scene.stem} {image.label.camera}", pixels, certain, image.label.objects))
         looked += 1
         return found
 
-    figures = evaluate_detector(images, detect, THRESHOLD, least_share, least_pixels)
-    text = table(model.name, figures)
+    def detect_flat(image: LabeledImage) -> list[ImageDetection]:
+        bar.update()
+        return detector.detect(camera_frame(image, image.pixels(), depth=False))
+
+    measured = any(image.label.depth for image in images.images)
+    with tqdm(total=count * (1 + measured), desc="detector", unit="image") as bar:
+        columns = {"": evaluate_detector(images, detect, THRESHOLD, least_share, least_pixels)}
+        if measured:
+            flat = evaluate_detector(images, detect_flat, THRESHOLD, least_share, least_pixels, depth=False)
+            columns = {"with depth": columns[""], "without depth": flat}
+    text = table(model.name, columns)
     output.mkdir(parents=True, exist_ok=True)
     write_whole(output / TABLE, text + "\n")
     write_sheet(shown, output / SHEET)
     return text
 
 
-def camera_frame(image: LabeledImage, pixels: NDArray[np.uint8]) -> CameraFrame:
-    """Return a labeled image as a camera gives it, without depth."""
+def camera_frame(image: LabeledImage, pixels: NDArray[np.uint8], depth: bool = True) -> CameraFrame:
+    """Return a labeled image as a camera gives it, with its depth where there is one, unless `depth` is false."""
     label = image.label
-    return CameraFrame(label.camera, 0, pixels, label.matrix, label.pose)
+    measured = image.depth() if depth and label.depth else None
+    return CameraFrame(label.camera, 0, pixels, label.matrix, label.pose, measured)
 
 
-def table(name: str, figures: DetectorFigures) -> str:
-    """Return the figures as Markdown."""
-    mean = figures.mean
+def table(name: str, columns: Mapping[str, DetectorFigures]) -> str:
+    """Return figures as Markdown: a column for each, and the types of the first."""
+    figures = next(iter(columns.values()))
+    said = list(columns.values())
+    rows: dict[str, list[str]] = {
+        "mAP@0.5, % (95 % of resampled scenes)": [
+            f"{_percent(each.mean.at_50)} ({_interval(each.mean)})" for each in said
+        ],
+        "mAP@0.5:0.95, %": [_percent(each.mean.average) for each in said],
+        f"right among those found from a confidence of {THRESHOLD}, %": [_share(each.precise) for each in said],
+    }
+    for index, text in enumerate(_ranges()):
+        rows[f"recall, {text} visible, %"] = [_share(each.recalls[index]) for each in said]
+    rows["states right, %"] = [_percent(each.state_share) for each in said]
+    rows["colors right, %"] = [_share(each.colors) for each in said]
+    rows["position, mm, median and 90th percentile"] = [_errors(each.errors_mm) for each in said]
     lines = [
-        f"{name}: {figures.images} images of {figures.scenes} scenes, {mean.objects} objects",
+        f"{name}: {figures.images} images of {figures.scenes} scenes, {figures.mean.objects} objects",
         "",
-        "| | |",
-        "| --- | --- |",
-        f"| mAP@0.5, % | {_percent(mean.at_50)} (95 % of resampled scenes: {_interval(mean)}) |",
-        f"| mAP@0.5:0.95, % | {_percent(mean.average)} |",
-        f"| right among those found from a confidence of {THRESHOLD}, % | {_share(figures.precise)} |",
-        *(
-            f"| recall, {text} visible, % | {_share(each)} |"
-            for text, each in zip(_ranges(), figures.recalls, strict=True)
-        ),
-        f"| states right, % | {_percent(figures.state_share)} |",
-        f"| colors right, % | {_share(figures.colors)} |",
-        f"| position with depth, mm, median and 90th percentile | {_errors(figures.with_depth_mm)} |",
-        f"| position without depth, mm | {_errors(figures.without_depth_mm)} |",
+        f"| | {' | '.join(columns)} |",
+        f"| --- |{' --- |' * len(columns)}",
+        *(f"| {row} | {' | '.join(cells)} |" for row, cells in rows.items()),
         "",
         "| type | objects | AP@0.5, % | 95 % | AP@0.5:0.95, % | states right, % |",
         "| --- | --- | --- | --- | --- | --- |",

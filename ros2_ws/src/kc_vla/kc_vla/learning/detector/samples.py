@@ -15,9 +15,11 @@ from kc_vla.learning.detector.matching import is_ignored
 from kc_vla.learning.detector.targets import SampleObject
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.decoding import area, overlap
+from kc_vla.perception.inverse_depth import inverse_depth
 from kc_vla.perception.letterbox import letterboxed
 
 Pixels = NDArray[np.uint8]
+Floats = NDArray[np.float32]
 _GRAY = 114
 _KEPT = 0.25
 """Share of an object's box from which it is still in a cropped or covered image."""
@@ -31,10 +33,12 @@ class Sample:
 
     Attributes:
         pixels: (S, S, 3), RGB.
+        inverse_depth: (S, S), 1/m, 0 where it is not known.
         objects: in it.
     """
 
     pixels: Pixels
+    inverse_depth: Floats
     objects: tuple[SampleObject, ...]
 
 
@@ -44,6 +48,7 @@ def plain_sample(image: LabeledImage, config: DetectorConfig) -> Sample:
     square, placed = letterboxed(image.pixels(), size)
     label = image.label
     focal = float(label.matrix[0, 0]) * placed.scale / size
+    depth = inverse_depth(image.depth() if label.depth else None, float(label.matrix[0, 0]), placed, size)
     objects = []
     for each in label.objects:
         box = PixelBox(*(placed.scale * value for value in each.box))
@@ -52,11 +57,11 @@ def plain_sample(image: LabeledImage, config: DetectorConfig) -> Sample:
         center = (placed.scale * x + placed.left, placed.scale * y + placed.top)
         ignored = is_ignored(each, config.least_share, config.least_pixels)
         objects.append(SampleObject(replace(each, box=moved, center=center), each.position[2] / focal, ignored))
-    return Sample(square, tuple(objects))
+    return Sample(square, depth, tuple(objects))
 
 
 def changed_sample(sample: Sample, config: DetectorAugmentation, chance: np.random.Generator) -> Sample:
-    """Return a sample that is enlarged, moved, mirrored and covered by chance.
+    """Return a sample that is enlarged, moved, mirrored and covered by chance, its depth with noise or left out.
 
     An enlarged image is that of a camera with a longer lens: what is relative to the focal length changes with it.
     """
@@ -72,11 +77,20 @@ def changed_sample(sample: Sample, config: DetectorAugmentation, chance: np.rand
     of_middles = matrix.copy()  # OpenCV counts from the middle of the first pixel, boxes from its corner
     of_middles[:, 2] += 0.5 * matrix[:, :2].sum(axis=1) - 0.5
     pixels = np.asarray(cv2.warpAffine(sample.pixels, of_middles, (size, size), borderValue=edge), np.uint8)
+    depth = np.zeros((size, size), np.float32)
+    if chance.random() >= config.without_depth:
+        moved_depth = cv2.warpAffine(sample.inverse_depth, of_middles, (size, size), flags=cv2.INTER_NEAREST)
+        depth = np.asarray(scale * _noisy(np.asarray(moved_depth), config.depth_noise, chance), np.float32)
     moved = [_moved(each, matrix, scale, size) for each in sample.objects]
     kept = [each for each in moved if each is not None]
     if chance.random() < config.cutout:
-        kept = _covered(pixels, kept, chance)
-    return Sample(pixels, tuple(kept))
+        kept = _covered(pixels, depth, kept, chance)
+    return Sample(pixels, depth, tuple(kept))
+
+
+def _noisy(depth: Floats, most: float, chance: np.random.Generator) -> Floats:
+    sigma = most * chance.random()
+    return depth * (1.0 + np.float32(sigma) * chance.standard_normal(depth.shape, np.float32))
 
 
 def _moved(each: SampleObject, matrix: NDArray[np.float64], scale: float, size: int) -> SampleObject | None:
@@ -93,13 +107,19 @@ def _moved(each: SampleObject, matrix: NDArray[np.float64], scale: float, size: 
     return SampleObject(replace(each.label, box=inside, center=(float(x), float(y))), each.depth_m / scale, ignored)
 
 
-def _covered(pixels: Pixels, objects: Sequence[SampleObject], chance: np.random.Generator) -> list[SampleObject]:
-    """Cover a rectangle of an image with noise about a color; what it hides for the most part is not asked for."""
+def _covered(
+    pixels: Pixels, depth: Floats, objects: Sequence[SampleObject], chance: np.random.Generator
+) -> list[SampleObject]:
+    """Cover a rectangle of an image with noise about a color; what it hides for the most part is not asked for.
+
+    Its depth is not known, as that of what shines or is too near for a camera.
+    """
     size = len(pixels)
     wide, high = (int(size * chance.uniform(*_CUTOUTS)) for _ in range(2))
     left, top = int(chance.integers(0, size - wide)), int(chance.integers(0, size - high))
     noise = chance.integers(-12, 13, (high, wide, 3))
     pixels[top : top + high, left : left + wide] = np.clip(chance.integers(0, 256, 3) + noise, 0, 255)
+    depth[top : top + high, left : left + wide] = 0.0
     cover = PixelBox(float(left), float(top), float(left + wide), float(top + high))
     return [replace(each, ignored=True) if _hides(cover, each.label.box) else each for each in objects]
 

@@ -18,6 +18,7 @@ UNKNOWN = -1
 """Index of a color or a state that a label does not say."""
 _SPREAD, _LEAST_SPREAD = 0.09, 0.5
 """Standard deviation of a peak, of a side of the box and in cells."""
+_LEAST_DEPTH_M = 0.01
 _NEAR = 0.3
 """Height of a peak from which its cells say the rest."""
 
@@ -46,8 +47,8 @@ class ImageTargets:
         ignored: (T, M, M) whether what is said there counts for nothing.
         cells: (P, 2) row and column of the cells that say the rest.
         weights: (P,) of each, 1 in all for an object.
-        numbers: (P, 11) box, middle, depth, how far behind the surface (NaN: not known) and size, as
-            `DetectorOutput` has them; box and middle relative to the cell.
+        numbers: (P, 10) box, middle, depth and size, as `DetectorOutput` has them; box and middle relative to the
+            cell.
         colors: (P,) index, or `UNKNOWN`.
         states: (P, G) index in each group of states, or `UNKNOWN`.
     """
@@ -108,7 +109,7 @@ def _with_numbers(
     who = owner[owner >= 0]
     heights = height[owner >= 0]
     totals = np.bincount(who, heights, len(asked)).astype(np.float32)
-    rows = np.array([_numbers(each) for each in asked], np.float32).reshape(-1, 11)
+    rows = np.array([_numbers(each) for each in asked], np.float32).reshape(-1, 10)
     numbers = rows[who]
     middle = (cells[:, ::-1] + 0.5) * STRIDE
     numbers[:, 0:2] = middle - numbers[:, 0:2]
@@ -129,8 +130,8 @@ def _with_numbers(
 
 def _numbers(each: SampleObject) -> list[float]:
     label = each.label
-    behind = float("nan") if label.surface_m is None else label.position[2] - label.surface_m
-    return [*label.box, *label.center, each.depth_m, behind, *label.size]
+    depth_m = max(each.depth_m, _LEAST_DEPTH_M)
+    return [*label.box, *label.center, depth_m, *(side / depth_m for side in label.size)]
 
 
 def _states(label: ObjectLabel, vocabulary: DetectionVocabulary) -> list[int]:

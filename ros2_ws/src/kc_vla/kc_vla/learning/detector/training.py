@@ -134,8 +134,8 @@ class _Training:
         for group in self._optimizer.param_groups:
             group["lr"] = config.learning_rate * _rate(self._step, config.epochs * self._epoch_steps, config.warm_up)
         with self._device.autocast():
-            heat, raw = self._network(batch.pictures)
-        losses = detector_losses(heat, raw, batch.targets, self._layout)
+            heat, raw = self._network(batch.pictures, batch.inverse_depth)
+        losses = detector_losses(heat, raw, batch.inverse_depth, batch.targets, self._layout)
         weights = asdict(config.weights)
         total = losses["heat"] + sum(weights[name] * losses[name] for name in weights)
         self._optimizer.zero_grad(set_to_none=True)
