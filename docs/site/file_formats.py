@@ -59,7 +59,7 @@ FORMATS = (
     Format("Episodes with plans", "datasets/planned", "PlannedEpisode", "policy_network.md"),
     Format("Annotations of a bag: `annotations.jsonl`", "episodes/annotation_log", "Track", "annotation.md"),
     Format("An episode's `summary.json`", "reports/summary", "", "running.md"),
-    Format("Long-term memory", "memory/long_term/store", "", "memory.md"),
+    Format("Long-term memory", "memory/long_term/store", "", "memory_reference.md"),
 )
 
 
