@@ -19,7 +19,7 @@ def generate_launch_description() -> LaunchDescription:
     here = "address to listen at; the default is reached from this machine alone"
     arguments = [
         Argument("bag", ExistingPath(needed=True), description="a bag, or a folder with bags in it"),
-        Argument("port", PORT, default_value=str(ANNOTATION_PAGE), description="of the page"),
+        Argument("port", PORT, default_value=str(ANNOTATION_PAGE), description="port of the page"),
         Argument("host", HostAddress(), default_value="127.0.0.1", description=here),
     ]
     server = ExecuteProcess(

@@ -138,7 +138,12 @@ def generate_launch_description() -> LaunchDescription:
                 default_value="home1",
                 description="home1 to home30, house1 to house30 of two floors, or the number of ALFRED's floor plans",
             ),
-            Argument("seed", Number(0, 2**31 - 1, whole=True), default_value="0", description="of what is where"),
+            Argument(
+                "seed",
+                Number(0, 2**31 - 1, whole=True),
+                default_value="0",
+                description="seed of the places of all objects",
+            ),
             Argument(
                 "pace",
                 Number(0, 1e6),
@@ -174,7 +179,7 @@ def generate_launch_description() -> LaunchDescription:
                 "token",
                 AnyText(),
                 default_value="",
-                description="that the live map asks for before it says what is to be done; empty: it only shows",
+                description="token that lets a person send instructions from the live map; empty: it only shows",
             ),
             Argument(
                 "memory_store",

@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--variant", default="standard", help="(default standard)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[128, 224], help="pixels (default 128 224)")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2], help="(default 1 2)")
-    parser.add_argument("--episodes", type=int, default=4, help="for each process (default 4)")
+    parser.add_argument("--episodes", type=int, default=4, help="episodes of each process (default 4)")
     options = parser.parse_args()
     print("| task | pixels | processes | episodes per hour | frames per second | frames of an episode (median) |")
     print("| --- | --- | --- | --- | --- | --- |", flush=True)

@@ -76,7 +76,7 @@ def _ask_tasks(verb: argparse.ArgumentParser) -> None:
 
 def _ask_play(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--task", required=True, choices=sorted(played_tasks()), help="name in the task table")
-    verb.add_argument("--seed", type=not_negative, required=True, help="of the episode")
+    verb.add_argument("--seed", type=not_negative, required=True, help="seed of the episode")
     verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     verb.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
     verb.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT[-LOOKS]-SEED.mp4 here)")
@@ -94,7 +94,7 @@ def _ask_check(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("--split", default="test", choices=list(SPLITS), help="seeds of experts and determinism")
     verb.add_argument("--episodes", type=positive, default=100, help="per expert and way of executing it (100)")
-    verb.add_argument("--probe-episodes", type=positive, default=400, help="that a probe learns from (400)")
+    verb.add_argument("--probe-episodes", type=positive, default=400, help="episodes to train a probe on (400)")
     verb.add_argument("--repeats", type=positive, default=20, help="episodes per task that are played twice (20)")
     ask_processes(verb)
     verb.add_argument("--image-size", type=positive, default=96, help="px of the images (default 96)")
@@ -103,7 +103,7 @@ def _ask_check(verb: argparse.ArgumentParser) -> None:
 
 def _ask_collect(verb: argparse.ArgumentParser) -> None:
     _ask_tasks(verb)
-    verb.add_argument("--episodes", type=positive, default=100, help="of each task (default 100)")
+    verb.add_argument("--episodes", type=positive, default=100, help="episodes of each task (default 100)")
     ask_seeds(verb, "train")
     verb.add_argument(
         "--image-size", type=positive, help="px of each camera, even (default 128, with --detections 256)"
@@ -133,7 +133,7 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--whole",
         action="store_true",
-        help="with --from-policy: every frame and what was done, for a selector that is to know a policy's tempo",
+        help="with --from-policy: record every frame and the executed actions, to train a selector on a policy's speed",
     )
     verb.add_argument(
         "--events",
@@ -141,7 +141,9 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
         help="with plans: what events take for keyframes is kept too, for kc-vla train policy --set keyframes=events",
     )
     verb.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
-    verb.add_argument("--policy-share", type=share, default=0.8, help="of the time in which it drives (default 0.8)")
+    verb.add_argument(
+        "--policy-share", type=share, default=0.8, help="share of the time in which the policy drives (default 0.8)"
+    )
     verb.add_argument(
         "--late",
         type=not_negative,
@@ -163,7 +165,7 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument("what", choices=["policy"], help="what is measured")
     _ask_tasks(verb)
-    verb.add_argument("--episodes", type=positive, default=50, help="of each task (default 50)")
+    verb.add_argument("--episodes", type=positive, default=50, help="episodes of each task (default 50)")
     ask_seeds(verb, "test")
     verb.add_argument("--models", default="", help="folder of models with the policy (default: those shipped)")
     verb.add_argument("--model", default="policy", help="name of the policy there (default policy)")
@@ -181,7 +183,9 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
         help="who chooses them: the learned selector, events that need no labels, the simulator's truth, or none "
         "is given (default events for a policy that was trained with them, or else learned)",
     )
-    verb.add_argument("--execute-steps", type=positive, default=5, help="of a chunk before the next is asked for (5)")
+    verb.add_argument(
+        "--execute-steps", type=positive, default=5, help="actions of a chunk before the next is requested (5)"
+    )
     verb.add_argument(
         "--latency-steps",
         type=not_negative,
@@ -194,7 +198,7 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
         "--noise",
         type=share,
         default=0.0,
-        help="that a chunk begins with: 0 its middle, 1 as in the training (default 0)",
+        help="scale of a chunk's initial noise: 0 the mean, 1 as in training (default 0)",
     )
     verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     verb.add_argument("--no-films", action="store_true", help="write no videos of failures")

@@ -64,8 +64,8 @@ class ManiskillOptions:
     """The options of ManiSkill."""
 
     renderer: str = option("what renders the images", "auto", choices=("auto", "gpu", "cpu"))
-    variant: str = option("of every task", STANDARD, choices=tuple(VARIANTS))
-    visual_randomization: str = option("of the rooms of every task", STANDARD_LOOKS, choices=tuple(LOOKS))
+    variant: str = option("variant of every task", STANDARD, choices=tuple(VARIANTS))
+    visual_randomization: str = option("visual randomization of the rooms", STANDARD_LOOKS, choices=tuple(LOOKS))
     depth: bool = option("depth images beside the color images", False)
 
 

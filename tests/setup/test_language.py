@@ -69,6 +69,8 @@ LEFT_IN_DOCSTRINGS = {
 """How often each is left in docstrings. A number may only fall; one that is not here is 0."""
 NO_SENTENCES = {"Of ...": r"Of\b", "See ...": r"See (?!that\b|whether\b)"}
 """Beginnings of docstrings that are no whole sentence, as patterns."""
+BARE_HELP = r"(?:of|that|within|from|where)\b(?! \w+ (?:is|are)\b)"
+"""The beginning of a help that goes on from the name of its option, and says nothing by itself: "of the page"."""
 LEFT_WITHOUT_SENTENCE = {"Of ...": 4}
 """How many docstrings begin so. A number may only fall."""
 
@@ -172,6 +174,11 @@ def test_a_docstring_begins_with_a_whole_sentence(name: str) -> None:
     found = [place for place in source_texts()[0] if re.match(NO_SENTENCES[name], place.text.lstrip())]
     lines = [f"{place.file}:{place.line} {place.text.splitlines()[0]}" for place in found]
     check_left(name, lines, LEFT_WITHOUT_SENTENCE, "what it is or does in a whole sentence")
+
+
+def test_a_help_says_what_the_option_is() -> None:
+    found = [place for place in source_texts()[1] if re.match(BARE_HELP, place.text, re.IGNORECASE)]
+    assert [f"{place.file}:{place.line} {place.text}" for place in found] == [], "begin with a noun or a verb"
 
 
 def classes_of(source: str) -> Iterator[str]:
@@ -281,6 +288,8 @@ def run(pictures):
         pictures, films (int): what `pictures` is.
     """
     return "no docstring"
+period: float = parameter(0.1, "s of a period", low=0.0)
+path: str = option("path of a file", "")
 '''
     texts = list(texts_of_python(source))
     assert sorted(text.text.split("\n")[0] for text in texts if text.is_docstring) == [
@@ -288,7 +297,11 @@ def run(pictures):
         "A module.",
         "Run it.",
     ]
-    assert [(text.line, text.text) for text in texts if not text.is_docstring] == [(2, "what  is")]
+    assert sorted((text.line, text.text) for text in texts if not text.is_docstring) == [
+        (2, "what  is"),
+        (12, "s of a period"),
+        (13, "path of a file"),
+    ]
     (run,) = (text.text for text in texts if text.text.startswith("Run"))
     assert text_of_docstring(run).split() == ["Run", "it.", "what", "x", "is."]
 

@@ -19,6 +19,8 @@ _END = re.compile(r"(?<=[^\s.][.!?])[\"')*_]*\s+|(?<=\.\.\.)\s+(?=[A-Z])")
 _ABBREVIATION = re.compile(r"(?:\be\.g|\bi\.e|\bet al|\betc|\bvs|\bcf|\bFig)\.[\"')*_]*\s+\Z")
 _ARGUMENT = re.compile(r"^ +\*{0,2}\w+(?:, \w+)*(?: \([^)]*\))?:", re.MULTILINE)
 _READ_ARGUMENTS = {"help", "description", "epilog"}
+_DESCRIBED = {"parameter": 1, "option": 0}
+"""Functions that describe a value, and which argument has the description."""
 
 
 def outside_of_code(markdown: str) -> Iterator[str]:
@@ -88,13 +90,21 @@ class Text(NamedTuple):
 
 
 def texts_of_python(source: str) -> Iterator[Text]:
-    """Yield the docstrings, those below an assignment too, and the helps of command lines and launch arguments."""
+    """Yield docstrings, those below an assignment too, and helps of commands, launch arguments and parameters."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield Text(node.lineno, True, node.value.value)
         elif isinstance(node, ast.keyword) and node.arg in _READ_ARGUMENTS:
-            parts = [part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant)]
-            yield Text(node.value.lineno, False, "".join(part for part in parts if isinstance(part, str)))
+            yield Text(node.value.lineno, False, _constant_text(node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            index = _DESCRIBED.get(node.func.id)
+            if index is not None and index < len(node.args):
+                yield Text(node.args[index].lineno, False, _constant_text(node.args[index]))
+
+
+def _constant_text(node: ast.expr) -> str:
+    parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    return "".join(part for part in parts if isinstance(part, str))
 
 
 def text_of_docstring(docstring: str) -> str:

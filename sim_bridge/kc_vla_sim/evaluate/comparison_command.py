@@ -59,17 +59,17 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--init-models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    parser.add_argument("--precision", default="auto", help="of the arithmetic: auto, fp32 or bf16")
+    parser.add_argument("--precision", default="auto", help="precision of the arithmetic: auto, fp32 or bf16")
     parser.add_argument(
-        "--episodes", type=positive, default=50, help="of each task, for the rows selector and condensed (50)"
+        "--episodes", type=positive, default=50, help="episodes of each task, for the rows selector and condensed (50)"
     )
-    parser.add_argument("--others", type=positive, default=20, help="of each task, for all other rows (20)")
+    parser.add_argument("--others", type=positive, default=20, help="episodes of each task, for all other rows (20)")
     ask_seeds(parser, "test")
     parser.add_argument("--variant", default="standard", help="standard, hard or paper (default standard)")
     parser.add_argument(
         "--selector",
         default="",
-        help=f"that chooses (default {DRIVEN_SELECTOR} of those shipped, {SELECTOR} elsewhere)",
+        help=f"selector (default {DRIVEN_SELECTOR} of those shipped, {SELECTOR} elsewhere)",
     )
     parser.add_argument("--selector-models", default="", help="folder of models with it (default: those shipped)")
     parser.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")

@@ -39,10 +39,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kind",
         action="append",
         choices=(*_KINDS, "house"),
-        help="of sequences; house: in houses of two floors; can be repeated (all but house)",
+        help="kind of sequences; house: in houses of two floors; can be repeated (all but house)",
     )
-    parser.add_argument("--split", choices=["development", "test"], default="test", help="of sequences (test)")
-    parser.add_argument("--sequences", type=positive, default=120, help="of each kind, at most (120: all)")
+    parser.add_argument(
+        "--split", choices=["development", "test"], default="test", help="split of the sequences (test)"
+    )
+    parser.add_argument("--sequences", type=positive, default=120, help="most sequences of each kind (120: all)")
     parser.add_argument(
         "--disturbed",
         action="store_true",

@@ -32,8 +32,8 @@ _STOP = ""
 class PageParameters(NodeParameters):
     """Parameters of the node."""
 
-    port: int = parameter(HOUSEHOLD_PAGE, "of the page, on this machine alone; 0: any free one", low=0, high=65535)
-    token: str = parameter("", "that a browser has to give to say what is to be done; empty: nobody may")
+    port: int = parameter(HOUSEHOLD_PAGE, "port of the page, on this machine alone; 0: any free one", low=0, high=65535)
+    token: str = parameter("", "token that a person enters to send instructions; empty: the page only shows")
     crops: str = parameter("", "folder of the crops of short_term_memory; empty: none are shown")
 
 

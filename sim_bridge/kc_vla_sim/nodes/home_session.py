@@ -43,11 +43,13 @@ _RECORDER_S = 10.0
 class HomeSessionParameters(NodeParameters):
     """Parameters of the node."""
 
-    instruction: str = parameter("", "what is to be done")
-    sequence: str = parameter("", "or one after the other: a sequence that comes with the stack, or a file of lines")
-    scene: str = parameter("home1", "that the household has")
-    seed: int = parameter(0, "of what is where", low=0, high=2**31 - 1)
-    memory: str = parameter("both", "that the planner has, for the report")
+    instruction: str = parameter("", "instruction")
+    sequence: str = parameter(
+        "", "several instructions: a sequence that comes with the stack, or a file with one in each line"
+    )
+    scene: str = parameter("home1", "scene of the household")
+    seed: int = parameter(0, "seed of the places of all objects", low=0, high=2**31 - 1)
+    memory: str = parameter("both", "memories of the planner, for the report")
     output_folder: str = parameter("runs", "folder for the report, in a folder of its own")
     startup_timeout: float = parameter(60.0, "s to wait for the household and the planner", low=1.0, high=3600.0)
 

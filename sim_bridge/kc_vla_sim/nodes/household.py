@@ -46,12 +46,14 @@ class HouseholdParameters(NodeParameters):
         "home1",
         "home1 to home30 of four rooms, house1 to house30 of two floors, or the number of a floor plan of ALFRED's",
     )
-    seed: int = parameter(0, "of what is where", low=0, high=2**31 - 1)
-    sequence: str = parameter("", "of tasks that comes with the stack, which has a scene and a seed of its own")
-    pace: float = parameter(20.0, "times as fast as it would be; 0: at once", low=0.0, high=1e6)
-    missing: float = parameter(0.0, "share of things that the detector does not see", low=0.0, high=1.0)
-    wrong_type: float = parameter(0.0, "share that it calls something else", low=0.0, high=1.0)
-    wrong_state: float = parameter(0.0, "share that it takes to be in another state", low=0.0, high=1.0)
+    seed: int = parameter(0, "seed of the places of all objects", low=0, high=2**31 - 1)
+    sequence: str = parameter(
+        "", "name of a sequence of tasks that comes with the stack, with a scene and a seed of its own"
+    )
+    pace: float = parameter(20.0, "speed-up of the durations of skills; 0: no waiting", low=0.0, high=1e6)
+    missing: float = parameter(0.0, "share of objects that the detector misses", low=0.0, high=1.0)
+    wrong_type: float = parameter(0.0, "share of objects with a wrong class", low=0.0, high=1.0)
+    wrong_state: float = parameter(0.0, "share of objects with a wrong state", low=0.0, high=1.0)
 
 
 class HouseholdNode(StackNode):

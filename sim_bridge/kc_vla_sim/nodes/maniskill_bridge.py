@@ -44,23 +44,25 @@ EPISODE_GAP_NS = 1_000_000_000
 class BridgeParameters(RobotParameters):
     """Parameters of the node."""
 
-    simulator: str = parameter(
-        "maniskill", f"what plays the robot: {', '.join(SIMULATORS.names())}", check=SIMULATORS.get
+    simulator: str = parameter("maniskill", f"simulator: {', '.join(SIMULATORS.names())}", check=SIMULATORS.get)
+    mode: str = parameter(
+        "lockstep", "lockstep: a step waits for the stack; realtime: it does not", choices=("lockstep", "realtime")
     )
-    mode: str = parameter("lockstep", "what a step waits for", choices=("lockstep", "realtime"))
     image_size: int = parameter(256, "pixels, width and height of every camera", low=16, high=2048)
-    renderer: str = parameter("auto", "what draws", choices=("auto", "gpu", "cpu"))
-    variant: str = parameter(STANDARD, "of every task", choices=tuple(VARIANTS))
+    renderer: str = parameter("auto", "renderer", choices=("auto", "gpu", "cpu"))
+    variant: str = parameter(STANDARD, "variant of every task", choices=tuple(VARIANTS))
     visual_randomization: str = parameter(
-        STANDARD_LOOKS, "of the rooms of every task", choices=tuple(LOOKS), former="looks"
+        STANDARD_LOOKS, "visual randomization of the rooms", choices=tuple(LOOKS), former="looks"
     )
     depth: bool = parameter(False, "publish the depth of every camera, 32FC1, m, where the simulator has it")
     options: str = parameter(
         "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"
     )
     expert_horizon: int = parameter(32, "most actions that the expert plans ahead", low=1, high=512)
-    resend_after: float = parameter(0.5, "s after which a waiting frame is shown again", low=0.05, high=10.0)
-    warn_after: float = parameter(5.0, "s of waiting after which it is said who is waited for", low=0.5, high=600.0)
+    resend_after: float = parameter(0.5, "s after which a waiting frame is published again", low=0.05, high=10.0)
+    warn_after: float = parameter(
+        5.0, "s of waiting after which a log line names the missing nodes", low=0.5, high=600.0
+    )
     give_up_after: float = parameter(60.0, "s of waiting after which the episode ends", low=1.0, high=3600.0)
 
 

@@ -25,10 +25,12 @@ def main(words: Sequence[str]) -> int:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _ABOUT
     parser.add_argument("what", choices=["ask"], help="what is measured")
-    parser.add_argument("--split", choices=["development", "test", "both"], default="both", help="of the homes (both)")
+    parser.add_argument(
+        "--split", choices=["development", "test", "both"], default="both", help="split of the homes (both)"
+    )
     parser.add_argument("--model", metavar="MODEL", help="a language model of the server that reads the questions")
     parser.add_argument(
-        "--server", metavar="URL", default="", help="of an OpenAI-compatible API (default: OpenAI's own)"
+        "--server", metavar="URL", default="", help="address of an OpenAI-compatible API (default: OpenAI's own)"
     )
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/ask"), help="folder for the results")
 

@@ -34,7 +34,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory", action="append", choices=MEMORIES, help="as of kc-vla eval household; can be repeated (both)"
     )
     parser.add_argument("--kind", action="append", choices=_KINDS, help="single goals, chains; can be repeated (all)")
-    parser.add_argument("--split", choices=["development", "test"], default="test", help="of families (test)")
+    parser.add_argument("--split", choices=["development", "test"], default="test", help="split of the families (test)")
     parser.add_argument("--goals", type=positive, default=1000, help="single goals, at most (1000: all)")
     parser.add_argument("--chains", type=positive, default=30, help="how many (30)")
     parser.add_argument(

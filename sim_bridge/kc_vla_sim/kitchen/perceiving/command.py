@@ -30,17 +30,22 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--detector", default="learned", help="name of a detector, or truth: what the simulator knows (learned)"
     )
-    parser.add_argument("--options", default="", metavar="YAML", help="of the detector, e.g. '{threshold: 0.4}'")
+    parser.add_argument(
+        "--options", default="", metavar="YAML", help="options of the detector, e.g. '{threshold: 0.4}'"
+    )
     parser.add_argument("--no-depth", action="store_true", help="find places without depth images")
     parser.add_argument(
-        "--looks", choices=["standard", "varied"], default="standard", help="of the kitchens (standard)"
+        "--looks",
+        choices=["standard", "varied"],
+        default="standard",
+        help="visual randomization of the kitchens (standard)",
     )
-    parser.add_argument("--split", default="test", help="of the seeds (test)")
+    parser.add_argument("--split", default="test", help="split of the seeds (test)")
     parser.add_argument("--kitchens", type=int, default=40, help="how many are played (40)")
-    parser.add_argument("--seconds", type=float, default=120.0, help="of simulated time at most, each (120)")
+    parser.add_argument("--seconds", type=float, default=120.0, help="most simulated time of each, s (120)")
     parser.add_argument("--looks-per-s", type=float, default=5.0, help="images of each camera in a second (5)")
-    parser.add_argument("--image-size", type=int, default=256, help="of each camera, px (256)")
-    parser.add_argument("--processes", type=int, default=2, help="that play at the same time (2)")
+    parser.add_argument("--image-size", type=int, default=256, help="size of the images of each camera, px (256)")
+    parser.add_argument("--processes", type=int, default=2, help="parallel processes (2)")
     parser.add_argument("-o", "--output", type=Path, help="folder for the results (runs/perception-...)")
 
 

@@ -25,7 +25,10 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("path", type=Path, help="a bag, or a folder with bags in it")
     parser.add_argument(
-        "--port", type=numbers.port, default=ANNOTATION_PAGE, help="of the page (default %(default)s; 0: any free one)"
+        "--port",
+        type=numbers.port,
+        default=ANNOTATION_PAGE,
+        help="port of the page (default %(default)s; 0: any free one)",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
     parser.add_argument("--author", default=user_name(), help="name proposed to the person who opens it")

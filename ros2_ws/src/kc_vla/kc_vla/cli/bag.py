@@ -41,7 +41,9 @@ def _add_arguments(bag: argparse.ArgumentParser) -> None:
     merge.add_argument("output", help="folder of the new bag; it must not exist")
     merge.add_argument("bags", nargs="+", metavar="bag", help="bag folder, .mcap or .db3 file")
     for action, run in ((cut, _cut), (merge, _merge)):
-        action.add_argument("--storage", choices=("mcap", "sqlite3"), help="of the new bag (default: as the first)")
+        action.add_argument(
+            "--storage", choices=("mcap", "sqlite3"), help="storage form of the new bag (default: as the first)"
+        )
         action.set_defaults(run=run)
 
 

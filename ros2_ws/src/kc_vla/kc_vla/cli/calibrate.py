@@ -148,13 +148,13 @@ def _parser() -> argparse.ArgumentParser:
     board.set_defaults(run=_board)
     camera = kinds.add_parser("camera", help="the lens of a camera")
     camera.add_argument("--source", required=True, help="device, video or folder of images with the board")
-    camera.add_argument("--views", type=int, default=40, help="of the board, at most (40); Ctrl-C ends with fewer")
+    camera.add_argument("--views", type=int, default=40, help="most views of the board (40); Ctrl-C ends with fewer")
     camera.add_argument("--width", type=int, default=0, help="px, as the camera is to be used (its own)")
     camera.add_argument("--height", type=int, default=0, help="px, likewise")
-    camera.add_argument("--format", default="", help="of a device, such as MJPG (as it likes)")
-    camera.add_argument("--name", required=True, help="of the camera")
+    camera.add_argument("--format", default="", help="pixel format of a device, such as MJPG (its default)")
+    camera.add_argument("--name", required=True, help="name of the camera")
     camera.set_defaults(run=_camera)
-    hand_eye = kinds.add_parser("hand-eye", help="where a camera is against the arm")
+    hand_eye = kinds.add_parser("hand-eye", help="find the pose of a camera relative to the arm")
     joints = kinds.add_parser("joints", help="offsets of the joints")
     for kind, run in ((hand_eye, _hand_eye), (joints, _joints)):
         kind.add_argument("--camera", type=Path, required=True, help="calibration of its lens")
@@ -163,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
         )
         add_robot(kind, "piper", "which arm: a name of robots/, or its YAML file (piper)")
         kind.add_argument(
-            "--firmware", default="", help="of an arm with an older zero pose, e.g. S-V1.5-2 (the newest)"
+            "--firmware", default="", help="firmware of an arm with an older zero pose, e.g. S-V1.5-2 (the newest)"
         )
         kind.set_defaults(run=run)
     latency = kinds.add_parser("latency", help="how late a camera is against the joints")

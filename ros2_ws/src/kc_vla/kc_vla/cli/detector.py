@@ -124,7 +124,7 @@ def _train_parser() -> argparse.ArgumentParser:
         "--precision",
         choices=ARITHMETICS,
         default=ARITHMETICS[0],
-        help="of the arithmetic; auto: the faster one here, measured at the start (auto)",
+        help="precision of the arithmetic; auto: the faster one here, measured at the start (auto)",
     )
     return parser
 
@@ -146,7 +146,7 @@ def _eval_parser() -> argparse.ArgumentParser:
     parser.add_argument("model", nargs="?", default=DETECTOR, help=f"name of the model ({DETECTOR})")
     parser.add_argument("data", type=Path, nargs="*", help=f"folders of images to judge by ({_TEST})")
     parser.add_argument("--models", type=Path, help="folder with the registry (default: the models shipped)")
-    parser.add_argument("--threads", type=positive, default=1, help="of the CPU (1)")
+    parser.add_argument("--threads", type=positive, default=1, help="CPU threads (1)")
     parser.add_argument("-o", "--output", type=Path, default=_EVAL, help=f"folder for table and images ({_EVAL})")
     return parser
 

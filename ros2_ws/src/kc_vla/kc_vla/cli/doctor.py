@@ -30,8 +30,10 @@ def main(words: Sequence[str]) -> int:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description, parser.epilog = _ABOUT, _EPILOG
-    parser.add_argument("--json", action="store_true", help="for programs: {worst, findings: [{name, level, ...}]}")
-    parser.add_argument("--patience", type=positive, metavar="S", help="for all looks together (default 30)")
+    parser.add_argument("--json", action="store_true", help="print JSON: {worst, findings: [{name, level, ...}]}")
+    parser.add_argument(
+        "--patience", type=positive, metavar="S", help="time limit for all checks together, s (default 30)"
+    )
 
 
 def _tell(options: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ def add_export(actions: Any) -> None:
     formats = ("lerobot-v3", "lerobot-v2.1")
     text = f"version of LeRobot's format: 3.0, or 2.1 for GR00T ({formats[0]})"
     export.add_argument("--format", choices=formats, default=formats[0], help=text)
-    export.add_argument("--name", help="of the data set, if the output folder is for several")
+    export.add_argument("--name", help="name of the data set, if the output folder is for several")
     export.add_argument(
         "--keyframes",
         choices=[origin.value for origin in Origin],
@@ -48,19 +48,19 @@ def add_import(actions: Any) -> None:
     action.add_argument("sources", nargs="*", type=Path, metavar="source", help="data set, bag, or folder of bags")
     action.add_argument("--output", type=Path, required=True, help="folder for the episodes")
     action.add_argument("--task", help="name of the task (default: by its instruction)")
-    action.add_argument("--instruction", default="", help="in words (default: the source's, or the task's)")
-    action.add_argument("--name", help="of the episode, where it is one")
+    action.add_argument("--instruction", default="", help="instruction in words (default: the source's, or the task's)")
+    action.add_argument("--name", help="name of the episode, if there is only one")
     text = "a video; of a data set, the key of its camera: for the view called NAME; may be repeated"
     action.add_argument("--view", metavar="NAME=X", action="append", default=[], help=text)
     action.add_argument("--third-person", metavar="X", help="the same as --view third_person=X")
     action.add_argument("--wrist", metavar="X", help="the same as --view wrist=X")
     action.add_argument("--joints", type=Path, metavar="CSV", help="beside videos: time in s, then the joints")
-    action.add_argument("--topics", type=Path, metavar="YAML", help="of bags: our topics and theirs")
+    action.add_argument("--topics", type=Path, metavar="YAML", help="for bags: a file of our topics and theirs")
     text = "of bags: number of the {} picture of the first view to import, from 0 on (default: all)"
     action.add_argument("--from", dest="first", type=int, metavar="N", help=text.format("first"))
     action.add_argument("--to", dest="last", type=int, metavar="N", help=text.format("last"))
     action.add_argument(
-        "--rate", type=float, metavar="FPS", help="of a data set that is wrong about its frames a second"
+        "--rate", type=float, metavar="FPS", help="true frame rate of a data set that states a wrong one"
     )
     names = "names of the numbers of a data set's {}, where it does not tell them, e.g. {}"
     pose, delta = "x,y,z,qx,qy,qz,qw,gripper", "dx,dy,dz,rx,ry,rz,gripper"
@@ -73,7 +73,9 @@ def add_import(actions: Any) -> None:
     action.add_argument(
         "--degrees", action="store_true", help="a data set's joints are in degrees, but for the gripper"
     )
-    action.add_argument("--jpeg-quality", type=int, default=95, help="of images out of videos, 1 to 100 (95)")
+    action.add_argument(
+        "--jpeg-quality", type=int, default=95, help="JPEG quality of images from videos, 1 to 100 (95)"
+    )
     action.add_argument("--raw", action="store_true", help="images as they are, for a replay by the live nodes; large")
     action.set_defaults(run=_import)
 

@@ -22,7 +22,7 @@ EVAL = Path("runs/eval")
 _WHATS = {
     "selector": "the network that selects keyframes",
     "rules": "the rules of the task table",
-    "events": "what comes to an end, for tasks without labels",
+    "events": "the end of a motion, a grip or a change of the scene; needs no labels",
 }
 _TRAIN = """\
 Train a keyframe selector on recorded episodes (LeRobot data sets, 2.0 to 3.0, with keyframes, as `kc-vla collect`
@@ -112,7 +112,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
         "--precision",
         choices=ARITHMETICS,
         default=ARITHMETICS[0],
-        help="of the arithmetic; auto: the faster one here, measured at the start (auto)",
+        help="precision of the arithmetic; auto: the faster one here, measured at the start (auto)",
     )
 
     export = _verb(verbs, "export", "make ONNX files of a trained selector", _EXPORT, runs["export"])

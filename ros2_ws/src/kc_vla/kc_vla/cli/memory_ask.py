@@ -28,7 +28,9 @@ def add_arguments(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("question", help='such as "where could I find a knife?"')
     ask.add_argument("--at", default="", metavar="AREA", help="id of the area to ask from: for nearest, left of ...")
     ask.add_argument("--model", default="", help="a language model of the server that reads the question")
-    ask.add_argument("--server", default="", metavar="URL", help="of an OpenAI-compatible API (default: OpenAI's own)")
+    ask.add_argument(
+        "--server", default="", metavar="URL", help="address of an OpenAI-compatible API (default: OpenAI's own)"
+    )
     ask.add_argument("--json", action="store_true", help="the answer as JSON")
 
 

@@ -124,7 +124,7 @@ def _export_parser() -> argparse.ArgumentParser:
         "--precision",
         choices=PRECISIONS,
         default=PRECISIONS[0],
-        help="of the network's part for images: 8 bits take less than half the time on a CPU (int8)",
+        help="precision of the backbone: 8 bits take less than half the time on a CPU (int8)",
     )
     parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
     return parser
@@ -174,6 +174,6 @@ def _train_parser() -> argparse.ArgumentParser:
         "--precision",
         choices=ARITHMETICS,
         default=ARITHMETICS[0],
-        help="of the arithmetic; auto: the faster one here, measured at the start (auto)",
+        help="precision of the arithmetic; auto: the faster one here, measured at the start (auto)",
     )
     return parser

@@ -34,11 +34,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="offline (default), a folder with an ONNX model, or hub:OWNER/NAME@REVISION#SHA256; can be repeated",
     )
     parser.add_argument(
-        "--server", metavar="URL", default="", help="of an OpenAI-compatible API (default: OpenAI's own)"
+        "--server", metavar="URL", default="", help="address of an OpenAI-compatible API (default: OpenAI's own)"
     )
-    parser.add_argument("--served-embedding", metavar="MODEL", help="of the server; is measured, too")
+    parser.add_argument("--served-embedding", metavar="MODEL", help="embedding model of the server, to measure too")
     parser.add_argument("--ranker", metavar="MODEL", help="a language model of the server that ranks again; likewise")
-    parser.add_argument("--split", choices=["development", "test", "both"], default="both", help="of the questions")
+    parser.add_argument(
+        "--split", choices=["development", "test", "both"], default="both", help="split of the questions"
+    )
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/recall"), help="folder for the results")
 
 

@@ -36,7 +36,7 @@ def _add_arguments(report: argparse.ArgumentParser) -> None:
     kinds.add_argument("--path", action="store_true", help="only the tool's way and the running chunk, tool_path.png")
     report.add_argument("--frame", type=int, help="for --path: the number of the frame, in place of some")
     add_robot(report, "auto", "for --path: the robot that was recorded (auto: by its joints)")
-    report.add_argument("--missing", action="store_true", help="of a run: first the reports of episodes without one")
+    report.add_argument("--missing", action="store_true", help="for a run: first report the episodes without a report")
 
 
 def _report(arguments: argparse.Namespace) -> None:

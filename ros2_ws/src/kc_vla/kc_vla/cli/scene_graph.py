@@ -37,13 +37,13 @@ def main(words: Sequence[str]) -> int:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Build the file of a long-term memory, or look into it, also while it is written."
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
-    build = actions.add_parser("build", help="from the detections in bags")
+    build = actions.add_parser("build", help="build a memory from the detections in bags")
     build.add_argument("store", type=Path, help="file of the memory; a new one is made")
     build.add_argument("bags", nargs="+", type=Path, metavar="bag", help="bag folder, .mcap or .db3 file")
     build.add_argument("--map", default="home", help="map_id (default: home)")
-    build.add_argument("--topic", default="", help="of the detections (default: the only one)")
+    build.add_argument("--topic", default="", help="topic of the detections (default: the only one)")
     build.add_argument(
-        "--frame", default="", help="of the map (default: of the detections, or the base of the camera's)"
+        "--frame", default="", help="frame of the map (default: of the detections, or the base of the camera's)"
     )
     build.add_argument("--camera", type=Path, metavar="FILE", help="its place, of kc-vla calibrate hand-eye")
     build.add_argument("--lens", type=Path, metavar="FILE", help="its lens: then what it does not see any more goes")
@@ -60,7 +60,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     for action in (show, ask, query, export, taken):
         action.add_argument("store", type=Path, help="file of the memory")
         action.add_argument("--map", default="", help="map_id (default: the only one, or that of the file)")
-    show.add_argument("--budget", type=positive, default=2000, metavar="TOKENS", help="of the text (default 2000)")
+    show.add_argument(
+        "--budget", type=positive, default=2000, metavar="TOKENS", help="budget of the text in tokens (default 2000)"
+    )
     show.add_argument("--text", default="", help="a question: what fits it comes first")
     show.add_argument("--png", type=Path, metavar="FILE", help="draw the graph into this file, too")
     show.set_defaults(run=_show)
@@ -73,7 +75,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="viewpoint",
         nargs="+",
         metavar="WHERE",
-        help="where one looks from, for 'left of' and the like: id or name of an object or an area, or X Y Z in m, "
+        help="viewpoint for 'left of' and the like: id or name of an object or an area, or X Y Z in m, "
         "and the yaw in rad",
     )
     query.add_argument("--type", default="", help="class")

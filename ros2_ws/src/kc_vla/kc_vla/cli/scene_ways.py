@@ -34,7 +34,7 @@ def add_way_actions(actions: Any, map_of: MapOf) -> None:
     for end in ("one", "other"):
         connect.add_argument(end, help="id or name of the area at an end of it")
     connect.add_argument("--kind", choices=_KINDS, default="stairs", help="what it is (default: stairs)")
-    connect.add_argument("--length", type=float, required=True, metavar="M", help="of the way between both, m")
+    connect.add_argument("--length", type=float, required=True, metavar="M", help="length of the way between both, m")
     connect.add_argument(
         "--wait", type=float, metavar="M", help="fixed cost, as m of walking that take as long (10 of a lift, else 0)"
     )

@@ -39,7 +39,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
     parser.add_argument("--port", type=port, help="(default: 8000 for openpi, 5555 for groot; 0: any free one)")
     parser.add_argument(
-        "--token", default="", help=f"that clients must have (default: that of the environment's {TOKEN})"
+        "--token", default="", help=f"token that clients must send (default: the environment variable {TOKEN})"
     )
     parser.add_argument("--models", default="", help="folder with a registry of models (default: the shipped ones)")
     parser.add_argument("--name", default="policy", help="name of the policy in there (default: policy)")
@@ -48,8 +48,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--dialect", choices=["n1.5", "n1.6"], help="groot: how the server describes its modalities (default: n1.6)"
     )
-    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="that it runs on")
-    parser.add_argument("--threads", type=positive, default=1, help="of the processor (default: 1)")
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="device for the model")
+    parser.add_argument("--threads", type=positive, default=1, help="CPU threads for the model (default: 1)")
     options = parser.parse_args(words[1:])
     if options.dialect and options.protocol != "groot":
         parser.error("--dialect is of groot's clients: leave it out")

@@ -43,7 +43,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     whats = parser.add_subparsers(dest="what", required=True, metavar="can|camera|realtime")
     can = whats.add_parser("can", help="a CAN interface: bit rate, restart after bus-off, queue, up; its name")
     can.add_argument("interface", nargs="?", default="", help="(default: the only one)")
-    can.add_argument("--name", default="", help="that its USB adapter has from now on, ready whenever it is plugged in")
+    can.add_argument("--name", default="", help="fixed name for its USB adapter, ready whenever it is plugged in")
     can.add_argument("--bitrate", type=positive, metavar="BIT/S", help="(default 1000000, a Piper's)")
     can.add_argument("--restart-ms", type=not_negative, metavar="MS", help="back from bus-off after (default 100)")
     can.add_argument("--txqueuelen", type=positive, metavar="N", help="frames that may wait (default 1000)")

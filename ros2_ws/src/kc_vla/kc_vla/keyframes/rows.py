@@ -33,5 +33,7 @@ def _events(options: NetworkOptions) -> SelectorBackend:
 
 LEARNED = SelectorKind("a network that scores the images", NetworkOptions, _learned)
 ORACLE = SelectorKind("the scores of the simulator", NoOptions, _oracle, graphs=("maniskill", "replay"), inline=True)
-RULES = SelectorKind("rules, by the measured state", NoOptions, _rules, inline=True, needs_state=True)
-EVENTS = SelectorKind("what comes to an end, for a task without labels", NetworkOptions, _events, needs_state=True)
+RULES = SelectorKind("rules on the measured state and the image", NoOptions, _rules, inline=True, needs_state=True)
+EVENTS = SelectorKind(
+    "the end of a motion, a grip or a change of the scene; needs no labels", NetworkOptions, _events, needs_state=True
+)

@@ -27,9 +27,9 @@ class NetworkOptions:
     """The options of a selector with a network."""
 
     model: str = option("name of the model in the registry", SELECTOR)
-    models_folder: str = option("folder with that registry; empty: the models shipped", "")
-    device: str = option("auto, cpu or cuda", "auto")
-    threads: int = option("of the CPU for the model", 1, low=1, high=64)
+    models_folder: str = option("folder of the registry of models; empty: the shipped models", "")
+    device: str = option("device for the model: auto, cpu or cuda", "auto")
+    threads: int = option("CPU threads for the model", 1, low=1, high=64)
 
 
 @dataclass(frozen=True)

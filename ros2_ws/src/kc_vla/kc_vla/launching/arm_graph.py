@@ -269,7 +269,10 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         Argument("record", Switch(), default_value="false", description="true: an MCAP bag of the episode"),
         output_argument("bags"),
         Argument(
-            "fault", Checked(check_fault), default_value="none", description="of the emulated arm, e.g. 'loss 0.2'"
+            "fault",
+            Checked(check_fault),
+            default_value="none",
+            description="fault of the emulated arm, e.g. 'loss 0.2'",
         ),
         transforms_argument(),
         *detector_arguments("piper", NO_DETECTOR),

@@ -108,7 +108,9 @@ def policy_server_arguments() -> tuple[Argument, ...]:
         Argument(
             "dialect", OneOf(tuple(DIALECTS)), default_value="auto", description="policy:=groot: what the server speaks"
         ),
-        Argument("token", AnyText(), default_value="", description=f"of the server; empty: the environment's {TOKEN}"),
+        Argument(
+            "token", AnyText(), default_value="", description=f"token for the server; empty: the environment's {TOKEN}"
+        ),
         Argument(
             "mapping",
             Checked(_check_mapping_name, empty=True),

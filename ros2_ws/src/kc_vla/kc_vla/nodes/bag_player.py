@@ -34,19 +34,21 @@ class PlayerParameters(NodeParameters):
     """Parameters of the node."""
 
     bag: str = parameter("", "bag folder, .mcap or .db3 file")
-    rate: float = parameter(1.0, "times as fast as it was recorded", low=0.01, high=100.0, fixed=False)
-    start: float = parameter(0.0, "s of the bag that are left out", low=0.0)
+    rate: float = parameter(1.0, "playback rate; 2: twice as fast as recorded", low=0.01, high=100.0, fixed=False)
+    start: float = parameter(0.0, "s to skip at the beginning of the bag", low=0.0)
     loop: bool = parameter(False, "begin again at the end")
     paused: bool = parameter(False, "wait for the service bag_player/resume")
     topics: str = parameter("", "topics to play, with commas between; empty: all")
-    clock: bool = parameter(False, "tell the time of the bag on /clock, for nodes with use_sim_time")
+    clock: bool = parameter(False, "publish the time of the bag on /clock, for nodes with use_sim_time")
     time: str = parameter(
         "recorded",
         "when a message is due: as it was recorded, or stamped: as its sensor saw it",
         choices=("recorded", "stamped"),
     )
-    decompress: bool = parameter(False, "publish compressed pictures as raw ones, on the topic without /compressed")
-    wait: float = parameter(1.0, "s for others to find its topics before the first message", low=0.0, high=60.0)
+    decompress: bool = parameter(False, "publish compressed images as raw ones, on the topic without /compressed")
+    wait: float = parameter(
+        1.0, "s before the first message, in which subscribers discover the topics", low=0.0, high=60.0
+    )
 
 
 class BagPlayerNode(StackNode):

@@ -56,8 +56,8 @@ class RunnerParameters(RobotParameters):
     )
     seed: int = parameter(0, "seed of the first episode; the next ones count up", low=0, high=2**32 - 1)
     episodes: int = parameter(1, "how many to run of a task", low=1, high=100000)
-    output_folder: str = parameter("runs", "where episodes and reports are written")
-    report: str = parameter("full", "of each episode; full: video, contact sheet and summary", choices=REPORTS)
+    output_folder: str = parameter("runs", "folder for episodes and reports")
+    report: str = parameter("full", "report of each episode; full: video, contact sheet and summary", choices=REPORTS)
     startup_timeout: float = parameter(120.0, "s to wait for the other nodes", low=1.0, high=3600.0)
     episode_timeout: float = parameter(3600.0, "s of wall time that an episode may take", low=1.0, high=86400.0)
 

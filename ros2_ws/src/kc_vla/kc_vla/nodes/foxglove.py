@@ -37,12 +37,12 @@ class FoxgloveParameters(NodeParameters):
     """Parameters of the node."""
 
     host: str = parameter("127.0.0.1", "address to listen at; that of this machine alone")
-    port: int = parameter(FOXGLOVE, "to listen at; 0: any free one", low=0, high=65535)
+    port: int = parameter(FOXGLOVE, "port to listen at; 0: any free one", low=0, high=65535)
     origins: str = parameter(
         "", "pages that may look on beside Foxglove's own and this machine's, as https://viewer.example, commas between"
     )
     picture_rate: float = parameter(
-        10.0, "pictures and point clouds of a topic that go on in a second, at most", low=0.1, high=120.0, fixed=False
+        10.0, "most images and point clouds of a topic that are forwarded per second", low=0.1, high=120.0, fixed=False
     )
 
 

@@ -60,7 +60,7 @@ _NUMBER_OF_AXES, _NUMBER_OF_BUTTONS = 8, 8
 class KeyboardParameters(NodeParameters):
     """Parameters of the node."""
 
-    rate: float = parameter(30.0, "Hz of what is told", low=10.0, high=100.0)
+    rate: float = parameter(30.0, "publishing rate, Hz", low=10.0, high=100.0)
     held: float = parameter(
         0.5, "s that a key counts after it came: longer than a terminal's pause before it repeats", low=0.05, high=2.0
     )

@@ -32,7 +32,7 @@ class BufferParameters(RobotParameters):
 
     capacity: int = parameter(16, "most keyframes held", low=2, high=1000)
     recent_frames: int = parameter(64, "ring of recent observations, frames", low=8, high=2000)
-    state_folder: str = parameter("", "where keyframes survive a restart of this node; empty: nowhere")
+    state_folder: str = parameter("", "folder in which keyframes survive a restart of this node; empty: none")
     sync_tolerance: float = parameter(0.02, "s between the streams of one observation", low=0.0, high=1.0)
     wait_timeout: float = parameter(2.0, "s that a caller waits for a frame to come in", low=0.1, high=60.0)
 

@@ -25,10 +25,10 @@ _RECONNECT_S = 1.0
 class LeaderParameters(NodeParameters):
     """Parameters of the node."""
 
-    channel: str = parameter("can1", "of the leader's CAN bus, never the follower's")
+    channel: str = parameter("can1", "CAN interface of the leader, never the follower's")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus")
     robot: str = parameter("piper", "which Piper: a name of robots/, or its YAML file", former="rig")
-    rate: float = parameter(50.0, "Hz of what is told", low=10.0, high=200.0)
+    rate: float = parameter(50.0, "publishing rate, Hz", low=10.0, high=200.0)
 
 
 class LeaderArmNode(StackNode):

@@ -71,11 +71,11 @@ class LongTermParameters(DetectionParameters):
     """Parameters of the node."""
 
     store: str = parameter("memory.db", "file of the memory; a new one is made")
-    map_id: str = parameter("home", "map that the memory is in at its start")
-    period: float = parameter(0.5, "s between two looks at the detections", low=0.05, high=60.0)
-    trust_ids: bool = parameter(True, "an object_id of the detector is the same object each time")
+    map_id: str = parameter("home", "map that the memory uses at start-up")
+    period: float = parameter(0.5, "s between two uses of the newest detections", low=0.05, high=60.0)
+    trust_ids: bool = parameter(True, "trust that an object_id of the detector always means the same object")
     embedding: str = parameter(
-        OFFLINE, "compares what is said: offline, a folder, or hub:OWNER/NAME@REVISION#SHA256; empty: words alone"
+        OFFLINE, "embedding of sentences: offline, a folder, or hub:OWNER/NAME@REVISION#SHA256; empty: words alone"
     )
 
 

@@ -30,16 +30,20 @@ _FAREWELL_S = 1.0
 class EmulatorParameters(NodeParameters):
     """Parameters of the node."""
 
-    path: str = parameter("/tmp/kc_vla_piper", "of the bus: channel of the controller, its bus is kc_vla_socket")
+    path: str = parameter(
+        "/tmp/kc_vla_piper", "path of the bus: `channel` of the controller, whose `bus` is kc_vla_socket"
+    )
     robot: str = parameter("piper", "which Piper: a name of robots/, or its YAML file", former="rig")
     fault: str = parameter(
         "none",
-        "what goes wrong now, e.g. 'loss 0.2' or 'collision 2'; none: all is well",
+        "injected fault, e.g. 'loss 0.2' or 'collision 2'; none: no fault",
         fixed=False,
         check=read_fault,
     )
-    view_rate: float = parameter(10.0, "pictures of the arm per second", low=0.1, high=60.0)
-    stay: float = parameter(40.0, "s that it stays for a controller that still has to park it", low=0.0, high=600.0)
+    view_rate: float = parameter(10.0, "images of the arm per second", low=0.1, high=60.0)
+    stay: float = parameter(
+        40.0, "s that it keeps running for a controller that still has to park it", low=0.0, high=600.0
+    )
 
 
 class PiperEmulatorNode(StackNode):

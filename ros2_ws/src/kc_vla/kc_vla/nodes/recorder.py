@@ -60,10 +60,10 @@ class RecorderParameters(RobotParameters):
     """Parameters of the node."""
 
     output_folder: str = parameter("runs", "folder for the bags; each episode gets <output_folder>/<episode id>/bag")
-    storage: str = parameter("mcap", "form of the bags", choices=("mcap", "sqlite3"))
+    storage: str = parameter("mcap", "storage form of the bags", choices=("mcap", "sqlite3"))
     also: str = parameter(
         "",
-        "topics of others to record too, each with its type and commas between, such as 'tick std_msgs/msg/Empty'",
+        "third-party topics to record too, each with its type, separated by commas, such as 'tick std_msgs/msg/Empty'",
         check=_check_also,
     )
     grace: float = parameter(0.5, "s that the bag stays open after the end of the episode", low=0.0, high=60.0)

@@ -38,11 +38,11 @@ class ReplayParameters(NodeParameters):
     """Parameters of the node."""
 
     bag: str = parameter("", "the bag that is played")
-    folder: str = parameter("", "where the comparison is written")
-    rate: float = parameter(1.0, "at which it is played; told in the report", low=0.01, high=100.0)
+    folder: str = parameter("", "folder for the comparison")
+    rate: float = parameter(1.0, "playback rate, for the report", low=0.01, high=100.0)
     selector: str = parameter("learned", "selector of the live keyframes; the report names it", former="source")
-    policy: str = parameter("replay", "backend of the live policy server; none: it is not asked")
-    notes: str = parameter("", "what the report should say besides, a line each")
+    policy: str = parameter("replay", "backend of the live policy server; none: no policy runs")
+    notes: str = parameter("", "further lines for the report")
     request_timeout: float = parameter(4.0, "s that the policy may take to answer", low=0.1, high=60.0)
     startup_timeout: float = parameter(60.0, "s to wait for the other nodes", low=1.0, high=3600.0)
 

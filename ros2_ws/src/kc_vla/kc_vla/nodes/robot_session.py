@@ -46,8 +46,8 @@ _SAID_ONCE = (topics.KEYFRAME_SCORE, topics.KEYFRAME_EVENT, topics.POLICY_CHUNK,
 class SessionParameters(RobotParameters):
     """Parameters of the node."""
 
-    instruction: str = parameter("", "what the policy is told; empty: as the task table has it")
-    task: str = parameter("counting", "what the keyframes are: a name in the task table, or with an instruction any")
+    instruction: str = parameter("", "instruction for the policy; empty: that of the task table")
+    task: str = parameter("counting", "task: a name in the task table, or any name if an instruction is given")
     robot: str = parameter("piper", "the robot: a name of robots/, or its YAML file", former="rig")
     frame_rate: float = parameter(
         0.0, "control steps per second, that of the cameras; 0: as the robot file has it", low=0.0, high=200.0

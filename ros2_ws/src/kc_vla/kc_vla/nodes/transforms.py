@@ -34,9 +34,11 @@ from kc_vla.ros.transforms import placed_in, transforms_message
 class TransformsParameters(RobotParameters):
     """Parameters of the node."""
 
-    robot_links: bool = parameter(True, "false: the robot's own driver tells of its links, this node of cameras alone")
+    robot_links: bool = parameter(
+        True, "false: the robot's own driver publishes its links, and this node only the cameras"
+    )
     urdf: str = parameter("", "file with the robot's description, in place of that of the robot file")
-    firmware: str = parameter("", "of an arm with an older zero pose, e.g. S-V1.5-2; empty: the newest")
+    firmware: str = parameter("", "firmware of an arm with an older zero pose, e.g. S-V1.5-2; empty: the newest")
     hand_eye: str = parameter("", f"files with the cameras' places (kc-vla calibrate hand-eye), '{os.pathsep}' between")
     base: str = parameter("0 0 0 0 0 0 1", "x y z qx qy qz qw of the base frame in 'world', m; ' ': there is no world")
     rate: float = parameter(30.0, "transforms a second, at most", low=1.0, high=1000.0)

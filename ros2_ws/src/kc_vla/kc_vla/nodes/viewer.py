@@ -59,12 +59,12 @@ class ViewerParameters(RobotParameters):
     """Parameters of the node."""
 
     host: str = parameter("127.0.0.1", "address to listen at; that of this machine alone", check=_check_host)
-    port: int = parameter(LIVE_PAGE, "of the page; 0: any free one", low=0, high=65535)
-    control: bool = parameter(False, "whoever has the token that is printed once may stop the arm")
-    rate: float = parameter(10.0, "times a second that a page is told what is new at most", low=0.5, high=60.0)
-    arm: str = parameter("", "what kind of arm moves, for who looks: real, emulated, simulated; empty: not known")
+    port: int = parameter(LIVE_PAGE, "port of the page; 0: any free one", low=0, high=65535)
+    control: bool = parameter(False, "let a person with the token, which is printed once, stop the arm")
+    rate: float = parameter(10.0, "most updates of a page per second", low=0.5, high=60.0)
+    arm: str = parameter("", "kind of arm to show: real, emulated, simulated; empty: unknown")
     crops: str = parameter("", "folder of the crops of short_term_memory; empty: none are shown")
-    longest: int = parameter(640, "px of a side of the pictures shown", low=16, high=4096)
+    longest: int = parameter(640, "size of a side of the shown images, px", low=16, high=4096)
 
 
 class ViewerNode(StackNode):

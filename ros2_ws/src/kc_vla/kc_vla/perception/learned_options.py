@@ -14,5 +14,5 @@ class LearnedDetectorOptions:
     model: str = option("name of the model in the registry", "detector")
     models_folder: str = option("folder with that registry; empty: the models shipped", "")
     device: str = option("auto, cpu or cuda", "auto")
-    threads: int = option("of the CPU for the model", 1, low=1, high=64)
+    threads: int = option("CPU threads for the model", 1, low=1, high=64)
     threshold: float = option("least confidence of an object", 0.5, low=0.01, high=1.0)

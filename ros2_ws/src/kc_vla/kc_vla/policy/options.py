@@ -17,20 +17,20 @@ class LearnedOptions:
     """The options of a learned policy."""
 
     model: str = option("name of the model in the registry", "policy")
-    models_folder: str = option("folder with that registry; empty: the models shipped", "")
-    device: str = option("auto, cpu or cuda", "auto")
-    threads: int = option("of the CPU for the model", 1, low=1, high=64)
-    noise: float = option("share of the training's noise that a chunk begins with; 1: as in training", 0.0)
-    strides: bool = option("frames at a stride can be given in place of keyframes", False)
+    models_folder: str = option("folder of the registry of models; empty: the shipped models", "")
+    device: str = option("device for the model: auto, cpu or cuda", "auto")
+    threads: int = option("CPU threads for the model", 1, low=1, high=64)
+    noise: float = option("scale of a chunk's initial noise; 0: the mean, 1: as in training", 0.0)
+    strides: bool = option("accept frames at a fixed stride in place of keyframes", False)
 
 
 @dataclass(frozen=True)
 class LerobotOptions:
     """The options of a policy of LeRobot's."""
 
-    checkpoint: str = option("folder of the policy", "")
-    device: str = option("auto, cpu or cuda", "auto")
-    threads: int = option("of the CPU for the model", 1, low=1, high=64)
+    checkpoint: str = option("folder of the checkpoint", "")
+    device: str = option("device for the model: auto, cpu or cuda", "auto")
+    threads: int = option("CPU threads for the model", 1, low=1, high=64)
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class OpenPiOptions:
     """The options of a policy behind an openpi server."""
 
     server: str = option("ws://host:8000; empty: this machine", "")
-    token: str = option(f"that the server wants; empty: the environment's {TOKEN}", "", secret=True)
-    mapping: str = option("what the server calls images, state and actions: a name or file; empty: the robot's", "")
-    timeout_s: float = option("within which the server is to answer, s", 2.7)
+    token: str = option(f"token for the server; empty: the environment variable {TOKEN}", "", secret=True)
+    mapping: str = option("mapping to the server's names and units: a name or a file; empty: the robot's", "")
+    timeout_s: float = option("deadline for an answer of the server, s", 2.7)
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,17 @@ class GrootOptions:
     """The options of a policy behind a GR00T server."""
 
     server: str = option("tcp://host:5555; empty: this machine", "")
-    dialect: str = option("what the server speaks", "auto", choices=DIALECTS)
-    token: str = option(f"that the server wants; empty: the environment's {TOKEN}", "", secret=True)
-    mapping: str = option("what the server calls images, state and actions: a name or file; empty: the robot's", "")
-    timeout_s: float = option("within which the server is to answer, s", 2.7)
+    dialect: str = option("version of the server's protocol", "auto", choices=DIALECTS)
+    token: str = option(f"token for the server; empty: the environment variable {TOKEN}", "", secret=True)
+    mapping: str = option("mapping to the server's names and units: a name or a file; empty: the robot's", "")
+    timeout_s: float = option("deadline for an answer of the server, s", 2.7)
 
 
 @dataclass(frozen=True)
 class RecordingOptions:
     """The options of a recorded episode."""
 
-    bag: str = option("of the episode", "")
+    bag: str = option("bag of the episode", "")
 
 
 @dataclass(frozen=True)

@@ -29,18 +29,22 @@ OnPicture = Callable[[NDArray[np.uint8], int, Calibration | None], None]
 class CameraParameters(NodeParameters):
     """Parameters of the node `camera`."""
 
-    source: str = parameter("", "a device (/dev/video0 or 0), a video file, or a folder of pictures")
-    topic: str = parameter("", "in place of a source: pictures of a driver of others, raw or compressed")
+    source: str = parameter("", "a device (/dev/video0 or 0), a video file, or a folder of images")
+    topic: str = parameter("", "topic of a third-party driver, raw or compressed, in place of a source")
     info: str = parameter("", "topic of that driver's camera_info; empty for none")
     depth: str = parameter("", "topic of that driver's depth, 16UC1 or 32FC1, which is passed on; empty for none")
-    stale_after: float = parameter(1.0, "s without a picture on the topic: the camera is lost", low=0.1, high=60.0)
-    fps: float = parameter(0.0, "frames per second; 0 for the source's own", low=0.0, high=1000.0)
-    width: int = parameter(0, "px, pictures are scaled to it; 0 for the source's own", low=0, high=16384)
-    height: int = parameter(0, "px, pictures are scaled to it; 0 for the source's own", low=0, high=16384)
-    format: str = parameter("", "of a device, four letters such as MJPG or YUYV; empty for what it likes")
+    stale_after: float = parameter(
+        1.0, "s without an image on the topic after which the camera is lost", low=0.1, high=60.0
+    )
+    fps: float = parameter(0.0, "frames per second; 0: the source's own", low=0.0, high=1000.0)
+    width: int = parameter(0, "px, to which images are scaled; 0: the source's own", low=0, high=16384)
+    height: int = parameter(0, "px, to which images are scaled; 0: the source's own", low=0, high=16384)
+    format: str = parameter("", "pixel format of a device, four letters such as MJPG or YUYV; empty: its default")
     frame_id: str = parameter("camera_optical_frame", "name of the camera's optical frame (REP 103)")
     calibration: str = parameter("", "camera_info YAML file; empty for an uncalibrated camera")
-    latency: str = parameter("", "file of `kc-vla calibrate latency`: pictures are as much older than when they came")
+    latency: str = parameter(
+        "", "file of `kc-vla calibrate latency`: the delay that is subtracted from the stamps of images"
+    )
     loop: bool = parameter(False, "begin again at the end of a file or folder")
 
 

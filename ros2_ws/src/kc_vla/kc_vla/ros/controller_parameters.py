@@ -41,10 +41,11 @@ class StopParameters(NodeParameters):
     driver: str = parameter(
         "", "options of the driver that replace those of the robot file, e.g. '{address: 192.168.1.5}'"
     )
-    channel: str = parameter("can0", "of the CAN bus (arm: piper)")
+    channel: str = parameter("can0", "CAN interface (arm: piper)")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus (arm: piper)")
     state_folder: str = parameter(
-        "", f"where an emergency stop outlives this process; empty: ~/.ros/kc_vla (arm: {SIMULATED}: nowhere)"
+        "",
+        f"folder for the record of an emergency stop; empty: ~/.ros/kc_vla (arm: {SIMULATED}: none)",
     )
 
     def chosen_arm(self) -> ChosenArm:
@@ -77,18 +78,26 @@ class StopParameters(NodeParameters):
 class ControllerParameters(StopParameters):
     """The parameters of `arm_controller`."""
 
-    mode: str = parameter("lockstep", "what a control step waits for", choices=("lockstep", "realtime"))
-    bus_timeout: float = parameter(5.0, "s that an arm which does not answer yet is waited for", low=0.0, high=600.0)
+    mode: str = parameter(
+        "lockstep",
+        "lockstep: a control step waits for the simulator; realtime: for the wall clock",
+        choices=("lockstep", "realtime"),
+    )
+    bus_timeout: float = parameter(5.0, "s to wait for an arm that does not answer yet", low=0.0, high=600.0)
     control_rate: float = parameter(200.0, "Hz of the control loop (realtime)", low=10.0, high=1000.0)
     command_rate: float = parameter(
         200.0, "Hz of the set-points, for a driver without a rate of its own", low=50.0, high=200.0
     )
     state_rate: float = parameter(100.0, "Hz of the arm's state", low=10.0, high=200.0)
-    max_speed: float = parameter(ServoSettings.speed, "rad/s of any joint of a real arm", low=0.05, high=3.0)
-    max_acceleration: float = parameter(
-        ServoSettings.acceleration, "rad/s2 of any joint of a real arm", low=0.1, high=500.0
+    max_speed: float = parameter(
+        ServoSettings.speed, "velocity limit of every joint of a real arm, rad/s", low=0.05, high=3.0
     )
-    max_jerk: float = parameter(ServoSettings.jerk, "rad/s3 of any joint of a real arm", low=1.0, high=50_000.0)
+    max_acceleration: float = parameter(
+        ServoSettings.acceleration, "acceleration limit of every joint of a real arm, rad/s2", low=0.1, high=500.0
+    )
+    max_jerk: float = parameter(
+        ServoSettings.jerk, "jerk limit of every joint of a real arm, rad/s3", low=1.0, high=50_000.0
+    )
     workspace_x_low: float = _bound("m, bound of the flange in the base frame")
     workspace_x_high: float = _bound("m, likewise")
     workspace_y_low: float = _bound("m, likewise")
@@ -96,14 +105,14 @@ class ControllerParameters(StopParameters):
     workspace_z_low: float = _bound("m, bound of the flange and of every joint")
     workspace_z_high: float = _bound("m, bound of the flange in the base frame")
     priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
-    execute_steps: int = parameter(5, "control steps executed of a chunk before the next is asked for", low=1, high=500)
-    blend_steps: int = parameter(3, "control steps of the fade from chunk to chunk", low=0, high=100)
+    execute_steps: int = parameter(5, "control steps of a chunk before the next chunk is requested", low=1, high=500)
+    blend_steps: int = parameter(3, "control steps of the blend from chunk to chunk", low=0, high=100)
     latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
     request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
     stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
     joint_offsets: str = parameter("", "file of `kc-vla calibrate joints`; empty: none")
-    max_translation: float = parameter(0.1, "m that one action may ask for", low=0.001, high=0.5)
-    max_rotation: float = parameter(0.1, "rad that one action may ask for", low=0.001, high=1.0)
+    max_translation: float = parameter(0.1, "longest move that one action may request, m", low=0.001, high=0.5)
+    max_rotation: float = parameter(0.1, "largest turn that one action may request, rad", low=0.001, high=1.0)
 
     def servo_settings(self, robot: Robot, timing: Timing = _USUAL_TIMING) -> ServoSettings:
         """Return what the servo is to keep to.

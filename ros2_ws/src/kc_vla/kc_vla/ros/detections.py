@@ -30,10 +30,10 @@ Job = Callable[[], Any]
 class DetectionParameters(RobotParameters):
     """The parameters of a node that receives detections."""
 
-    detections: bool = parameter(True, "take in what comes on the topic detections, too; false: the services' alone")
-    frame: str = parameter("", "that positions are in, e.g. map; empty: that of the robot's base")
+    detections: bool = parameter(True, "use the topic detections, too; false: only the services")
+    frame: str = parameter("", "frame of positions, e.g. map; empty: that of the robot's base")
     camera: str = parameter("", "file with a camera's place (kc-vla calibrate hand-eye), for detections in its frame")
-    lens: str = parameter("", "file of its lens; with it, what it has in view is known")
+    lens: str = parameter("", "file of that camera's lens, which says what is in view")
 
     def intake(self, node: StackNode) -> Intake:
         """Return what looks at each message, and hears where the flange is if the camera is on it.

@@ -27,11 +27,11 @@ class PerceptionParameters(RobotParameters):
 
     detector: str = parameter("vision_msgs", f"what finds objects: {', '.join(DETECTORS.names())}", check=DETECTORS.get)
     options: str = parameter("", "options of the detector, e.g. '{boxes: [/yolo/detections]}'")
-    frame: str = parameter("", "that positions are in, e.g. map; empty: that of the robot's base")
+    frame: str = parameter("", "frame of positions, e.g. map; empty: that of the robot's base")
     hand_eye: str = parameter(
         "", f"files with the cameras' places, '{os.pathsep}' between; they count before /tf; empty: /tf alone"
     )
-    rate: float = parameter(10.0, "images a second that are looked at, of each camera", low=0.1, high=100.0)
+    rate: float = parameter(10.0, "most images per second of each camera that the detector gets", low=0.1, high=100.0)
     sync_tolerance: float = parameter(0.03, "s between an image and its depth", low=0.0, high=1.0)
     patience: float = parameter(0.3, "s that an image waits for its depth and its pose", low=0.0, high=10.0)
     stale_after: float = parameter(2.0, "s without an image after which its camera is reported", low=0.1, high=60.0)
@@ -46,7 +46,9 @@ class PerceptionParameters(RobotParameters):
     below_support: float = parameter(
         0.05, "m that the middle of a thing may lie below that surface, as in a drawer", low=0.0, high=100.0
     )
-    farthest: float = parameter(4.0, "m from the camera that counts as seen", low=0.1, high=100.0)
+    farthest: float = parameter(
+        4.0, "distance from the camera up to which an object counts as seen, m", low=0.1, high=100.0
+    )
     sizes: str = parameter("", "known sizes of things, m, which help without depth: '{mug: [0.08, 0.08, 0.1]}'")
     crop_longest: int = parameter(128, "px of the longest side of the image of an object", low=8, high=512)
 

@@ -20,28 +20,31 @@ _MODEL_TOKENS = 2000
 class PlannerParameters(NodeParameters):
     """Parameters of the node."""
 
-    instruction: str = parameter("", "to carry out at once, after which the node ends; empty: wait for the action")
+    instruction: str = parameter(
+        "", "instruction to carry out at start, after which the node ends; empty: wait for the action"
+    )
     planner: str = parameter(
         "grammar", "what makes plans: grammar (offline), or model (a language model)", choices=PLANNERS
     )
     model: str = parameter("", "name of the language model, for planner 'model'")
     server: str = parameter("", "address of its OpenAI-compatible API; empty: OpenAI's own")
     server_timeout: float = parameter(60.0, "s for one answer of the server", low=0.1, high=3600.0)
-    offline: bool = parameter(True, "the grammar plans where the model does not, and the result says so")
+    offline: bool = parameter(True, "let the grammar plan if the model gives no plan; the result says so")
     cache: str = parameter("", "folder for the model's answers, for runs that can be repeated; empty: none")
-    memory: str = parameter(BOTH, "what the robot remembers with", choices=tuple(NAMES))
+    memory: str = parameter(BOTH, "memories of the robot", choices=tuple(NAMES))
     memory_nodes: bool = parameter(
-        False, "remember in the nodes long_term_memory and short_term_memory, whom others can ask; else in this one"
+        False,
+        "use the nodes long_term_memory and short_term_memory, which other clients can query; false: this process",
     )
     memory_timeout: float = parameter(
-        60.0, "s to wait for an answer of those nodes, such as one that is being started again", low=1.0, high=3600.0
+        60.0, "s to wait for an answer of those nodes, also while one restarts", low=1.0, high=3600.0
     )
     store: str = parameter("runs/memory.db", "file of the long-term memory, which outlives this node; without nodes")
     map_id: str = parameter("home", "map that the long-term memory is in")
     capacity: int = parameter(
         100, "units of the short-term memory; without nodes", low=LEAST_CAPACITY, high=MOST_CAPACITY
     )
-    embedding: str = parameter(OFFLINE, "makes vectors of sentences: offline, a folder with an ONNX model, or hub:...")
+    embedding: str = parameter(OFFLINE, "embedding of sentences: offline, a folder with an ONNX model, or hub:...")
     calls: int = parameter(400, "skills that one instruction may take", low=1, high=100_000)
     skill_timeout: float = parameter(120.0, "s of wall time that one skill may take", low=0.1, high=86400.0)
     startup_timeout: float = parameter(60.0, "s to wait for the robot", low=1.0, high=3600.0)

@@ -25,22 +25,20 @@ NOBODY = "none"
 class PolicyParameters(RobotParameters):
     """The parameters of `policy_server`."""
 
-    backend: str = parameter("expert", f"what makes the actions: {', '.join(BACKENDS.names())}", check=BACKENDS.get)
-    takeover: str = parameter(NOBODY, "what a person can take over with", choices=(NOBODY, *PEOPLE))
+    backend: str = parameter("expert", f"policy: {', '.join(BACKENDS.names())}", check=BACKENDS.get)
+    takeover: str = parameter(NOBODY, "device with which a person can take over", choices=(NOBODY, *PEOPLE))
     bag: str = parameter("", "recorded episode that the backend `replay` plays")
     script: str = parameter("", "YAML file of poses that the backend `scripted` goes through")
     model: str = parameter("policy", "name of the model that the backend `learned` runs, in the registry")
-    models_folder: str = parameter("", "folder with that registry; empty: that of the models shipped with the stack")
+    models_folder: str = parameter("", "folder of the registry of models; empty: the shipped models")
     checkpoint: str = parameter("", "folder of a LeRobot policy that the backend `lerobot` runs")
-    socket: str = parameter("", "path of the socket at which a program drives, for the backend `driven`")
-    device: str = parameter("auto", "what the model runs on", choices=DEVICES)
-    threads: int = parameter(1, "of the processor for the model", low=1, high=64)
+    socket: str = parameter("", "path of the socket of an external program, for the backend `driven`")
+    device: str = parameter("auto", "device for the model", choices=DEVICES)
+    threads: int = parameter(1, "CPU threads for the model", low=1, high=64)
     server: str = parameter("", "address of the server of the backends `groot` (tcp://...) and `openpi` (ws://...)")
-    dialect: str = parameter("auto", "of the backend `groot`", choices=DIALECTS)
-    token: str = parameter("", f"that the server wants; empty: that of the environment's {TOKEN}")
-    mapping: str = parameter(
-        "", "what the server calls what the robot sees, feels and does; empty: as comes with the robot"
-    )
+    dialect: str = parameter("auto", "version of the server's protocol, for the backend `groot`", choices=DIALECTS)
+    token: str = parameter("", f"token for the server; empty: the environment variable {TOKEN}")
+    mapping: str = parameter("", "mapping to the server's names and units, a name or a file; empty: the robot's")
     options: str = parameter(
         "", "options of the backend that have no parameter here, as those of another package, e.g. '{rate: 5.0}'"
     )

@@ -18,15 +18,15 @@ from kc_vla.ros.parameters import parameter
 class ShortTermParameters(SightParameters):
     """Parameters of the node."""
 
-    capacity: int = parameter(100, "units that fit", low=LEAST_CAPACITY, high=MOST_CAPACITY)
-    policy: str = parameter(ADAPTIVE, f"which unit leaves: {', '.join(REPLACEMENTS.names())}", check=REPLACEMENTS.get)
-    absence: float = parameter(5.0, "s out of sight after which an object is seen anew", low=0.0, high=3600.0)
+    capacity: int = parameter(100, "capacity in units", low=LEAST_CAPACITY, high=MOST_CAPACITY)
+    policy: str = parameter(ADAPTIVE, f"replacement policy: {', '.join(REPLACEMENTS.names())}", check=REPLACEMENTS.get)
+    absence: float = parameter(5.0, "s out of sight after which a sighting counts as another use", low=0.0, high=3600.0)
     embedding: str = parameter(
-        OFFLINE, "makes vectors of sentences: offline, a folder with an ONNX model, or hub:OWNER/NAME@REVISION#SHA256"
+        OFFLINE, "embedding of sentences: offline, a folder with an ONNX model, or hub:OWNER/NAME@REVISION#SHA256"
     )
     server: str = parameter("", "address of an OpenAI-compatible API for the models named here; empty: OpenAI's own")
-    served_embedding: str = parameter("", "a model of that server that makes the vectors instead")
-    ranker: str = parameter("", "a language model of that server that looks over answers that are not sure")
+    served_embedding: str = parameter("", "embedding model of that server, used instead")
+    ranker: str = parameter("", "language model of that server that ranks the units of uncertain answers")
     server_timeout: float = parameter(10.0, "s for one answer of the server", low=0.1, high=600.0)
     answer_timeout: float = parameter(60.0, "s after which a question is answered with an error", low=0.1, high=3600.0)
 
