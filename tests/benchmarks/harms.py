@@ -109,7 +109,7 @@ def observe(
         it did not come to report it.
     """
     with Robot(work, arguments, peer) as robot:
-        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_for("keyframe 0 'start' confirmed")
         with watching(emulated_bus()) as watch:
             seen = [
                 _observe(name, harm, robot, watch) for name, harm in tqdm(harms.items(), desc="graph", unit="fault")

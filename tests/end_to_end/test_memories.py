@@ -20,7 +20,7 @@ def test_what_an_episode_shows_is_in_the_store_of_a_memory_that_was_killed_in_it
     store = tmp_path / "kept" / "memory.db"
     stack = launch(seed=3, memory="both", memory_store=store, map_id="table", mode="realtime")
     stack.wait_for("map 'table' has 0 areas and 0 objects")
-    stack.wait_for("keyframe 1 'flash 1 on' committed")
+    stack.wait_for("keyframe 1 'flash 1 on' confirmed")
     stack.kill("long_term_memory")
     stack.wait_for("map 'table' has 0 areas and 2 objects")
     assert stack.finish() == 0

@@ -64,7 +64,7 @@ def test_a_policy_learns_from_a_person_and_moves_the_arm(
     for number in range(2):
         folder = bags / f"e{number}"
         with Peer() as peer, Robot(folder, {"policy": policy, "record": True}, peer) as robot:
-            robot.wait_for("keyframe 0 'start' committed")
+            robot.wait_for("keyframe 0 'start' confirmed")
             move(robot, peer)
             robot.press_ctrl_c()
             assert robot.finish() == 0

@@ -43,7 +43,7 @@ def test_a_person_takes_over_moves_the_arm_hands_back_and_calls_it_a_success(tmp
         def height() -> float:
             return float(poses[-1].pose.position.z)
 
-        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_for("keyframe 0 'start' confirmed")
         robot.wait_until_it_moves()
         gamepad.press_until(r"a person drives \(joy\)", KEYS.enable)
         peer.until(lambda: poses)

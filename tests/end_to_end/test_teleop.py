@@ -33,7 +33,7 @@ def test_a_gamepad_lifts_the_arm_and_lets_go_of_it_and_the_episode_can_be_annota
 
             return look
 
-        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_for("keyframe 0 'start' confirmed")
         peer.until(lambda: poses)
         peer.until(lifted([height()]))
         let_go = robot.position

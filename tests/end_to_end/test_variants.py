@@ -49,7 +49,7 @@ def test_two_stacks_in_one_folder_repeat_the_episode_and_do_not_mix(
     assert runs[0].folder != runs[1].folder
     for run in runs:
         assert run.exit_code == 0
-        assert run.text.count("keyframe 1 'flash 1 on' committed") == 1
+        assert run.text.count("keyframe 1 'flash 1 on' confirmed") == 1
         assert run.episode.message_counts["/episode/result"] == 1
         assert_succeeded(run.episode)
         assert_same_actions(run, ran_alone)

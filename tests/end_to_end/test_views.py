@@ -171,7 +171,7 @@ def test_cameras_that_a_file_names_are_recorded_beside_a_piper(tmp_path: Path, v
     file.write_text(yaml.safe_dump(cameras))
     given = {"cameras": file, "robot": robot_with(views, "piper", tmp_path), "record": True, "selector": "rules"}
     with Stack(tmp_path / "runs", given, launch_file=PIPER, environment={"ROS_HOME": str(tmp_path)}) as stack:
-        stack.wait_for("keyframe 0 'start' committed")
+        stack.wait_for("keyframe 0 'start' confirmed")
         stack.press_ctrl_c()
         assert stack.finish() == 0
     (bag,) = [path.parent for path in (tmp_path / "runs").rglob("metadata.yaml")]

@@ -17,7 +17,7 @@ from kc_vla.ros import qos
 def test_the_arm_does_not_jump_along(tmp_path: Path) -> None:
     clock = JumpingClock()
     with Peer() as peer, told(clock, peer), Robot(tmp_path, by_the_clock(tmp_path), peer) as robot:
-        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_for("keyframe 0 'start' confirmed")
         robot.wait_until_it_moves()
         begun = robot.position
         clock.ahead += 20.0  # the chunk that runs is of the past at once

@@ -26,7 +26,7 @@ def launched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Robot]:
     folder = tmp_path_factory.mktemp("piper")
     with Peer() as peer, Robot(folder, {}, peer) as robot:
         robot.wait_for("NO ARM: there is no CAN interface 'can0', so an EMULATED Piper moves")
-        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_for("keyframe 0 'start' confirmed")
         robot.wait_until_it_moves()
         yield robot
         robot.press_ctrl_c()
@@ -71,7 +71,7 @@ def test_an_arm_that_was_stopped_is_not_parked_nor_resumed_nor_given_power_by_th
     file = tmp_path / "params.yaml"
     file.write_text(yaml.safe_dump(parameters))
     with Peer() as peer, Robot(tmp_path, {"params": file}, peer) as robot:
-        robot.wait_for("keyframe 0 'start' committed")
+        robot.wait_for("keyframe 0 'start' confirmed")
         robot.wait_until_it_moves()
         assert "stopped" in robot.call("/arm/e_stop")
         assert robot.stands()

@@ -52,6 +52,6 @@ class ForeignGraph(Robot):
     def begin(self) -> None:
         """A person has looked, and lets it move."""
         self.wait_for("the arm was found with power: look at it, then call arm/resume")
-        self.wait_for("keyframe 0 'start' committed")
+        self.wait_for("keyframe 0 'start' confirmed")
         assert "the arm moves again" in self.call("/arm/resume")
         self.wait_until_it_moves()

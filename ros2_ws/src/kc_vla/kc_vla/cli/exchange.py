@@ -25,7 +25,7 @@ def add_export(actions: Any) -> None:
         "--keyframes",
         choices=[origin.value for origin in Origin],
         default=Origin.CONFIRMED.value,
-        help="those confirmed on the annotation page, committed by the selector, the simulator's, or none (confirmed)",
+        help="confirmed by a person, committed: by the live selector, oracle: the simulator's, or none (confirmed)",
     )
     export.set_defaults(run=_export)
 

@@ -142,9 +142,9 @@ def _verdict(match: KeyframeMatch) -> tuple[str, Colour]:
     if match.frame is None:
         return f"missed (ground truth: {match.oracle_frame})", RED
     if not match.committed:
-        return "never committed", AMBER
+        return "never confirmed", AMBER
     if match.difference is None:
-        return ("not in the ground truth", RED) if match.has_truth else ("committed", GREEN)
+        return ("not in the ground truth", RED) if match.has_truth else ("confirmed", GREEN)
     if match.difference == 0:
         return f"= ground truth ({match.oracle_frame})", GREEN
     late = "late" if match.difference > 0 else "early"

@@ -143,12 +143,12 @@ def _draw_legend(canvas: Canvas, by_person: bool) -> None:
         ("threshold", MUTED),
         ("score", BLUE),
         ("candidate", AMBER),
-        ("committed", GREEN),
+        ("confirmed", GREEN),
     ):
         x -= text_width(name, 12)
         canvas.text(x, 2, name, 12, MUTED)
         x -= 15
-        if name in ("candidate", "committed"):
+        if name in ("candidate", "confirmed"):
             canvas.diamond(x + 5, 9, 5, colour)
         elif name in ("score", "threshold"):
             canvas.box(x, 8, 10, 2, colour)

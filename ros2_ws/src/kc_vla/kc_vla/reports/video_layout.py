@@ -98,7 +98,7 @@ class VideoLayout:
                 colour = GREEN if event.type == Decision.COMMITTED else AMBER
                 canvas.frame(x, y, side, side, colour, 5)
                 if number == 0:
-                    word = "committed" if event.type == Decision.COMMITTED else "candidate"
+                    word = "confirmed" if event.type == Decision.COMMITTED else "candidate"
                     text = f"{word}: {event.label} (frame {event.frame})"
                     canvas.chip(x + 14, y + side - 40, text, 16, colour)
 
@@ -139,7 +139,7 @@ class VideoLayout:
         if height >= 40:
             lines.append((f"frame {keyframe.frame}", 12, MUTED))
         if height >= 60:
-            lines.append(("committed" if keyframe.committed else "candidate", 12, colour))
+            lines.append(("confirmed" if keyframe.committed else "candidate", 12, colour))
         top = y + (height - 18 * len(lines)) // 2
         for row, (text, size, ink) in enumerate(lines):
             canvas.text(x + 4, top + 18 * row, text, size, ink, bold=row == 0)

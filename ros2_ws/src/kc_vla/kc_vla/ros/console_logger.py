@@ -61,7 +61,7 @@ class ConsoleLogger:
             return
         what = {
             KeyframeEvent.PROVISIONAL: "candidate",
-            KeyframeEvent.COMMITTED: "committed",
+            KeyframeEvent.COMMITTED: "confirmed",
         }.get(event.type)
         if what is not None:
             at = "" if event.frame_index == event.decided_at_frame else f" (frame {event.frame_index})"
