@@ -55,7 +55,7 @@ def make_environment(task: Task, variant: str, looks: str, whims: bool, **settin
         known: dict[str, Any] = {name: value for name, value in asked.items() if taken is None or name in taken}
         env = gymnasium.make(task.environment, **(settings | known))
     except (gymnasium.error.Error, ImportError) as error:
-        raise BadTaskError(" ".join(f"{told} cannot be had: {error}".split())) from error
+        raise BadTaskError(" ".join(f"{told} cannot be loaded: {error}".split())) from error
     if lacks := list(_lacks(env.unwrapped)):
         env.close()
         raise BadTaskError(f"{told} has no {', no '.join(lacks)}: {_HOW}")

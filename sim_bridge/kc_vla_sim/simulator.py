@@ -253,8 +253,8 @@ class Simulator:
         """Return what the task table calls a keyframe or a choice of the environment."""
         assert self._task is not None
         if not 0 <= number < len(names):
-            told = f"the environment of task '{self._task.name}' tells of number {number} of its {what}"
-            raise BadTaskError(f"{told}, counted from 0: the task table has {len(names)}")
+            told = f"the environment of task '{self._task.name}' reports number {number} of its {what}"
+            raise BadTaskError(f"{told}, counted from 0, but the task table has {len(names)}: correct one of the two")
         return names[number]
 
     @torch.no_grad()

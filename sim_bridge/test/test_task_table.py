@@ -28,11 +28,17 @@ def waited(simulator: Simulator, task: str) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"environment": "Juggling-v1"}, "environment 'Juggling-v1' of task 'other' cannot be had"),
-        ({"environment": "juggling:Juggling-v1"}, "environment 'juggling:Juggling-v1' of task 'other' cannot be had"),
-        ({"expert": "juggling:Expert"}, "expert 'juggling:Expert' of task 'other' cannot be had: No module named"),
-        ({"expert": "kc_vla_sim.experts:Nobody"}, "expert 'kc_vla_sim.experts:Nobody' of task 'other' cannot be had"),
-        ({"expert": "Nobody"}, "expert 'Nobody' of task 'other' cannot be had"),
+        ({"environment": "Juggling-v1"}, "environment 'Juggling-v1' of task 'other' cannot be loaded"),
+        (
+            {"environment": "juggling:Juggling-v1"},
+            "environment 'juggling:Juggling-v1' of task 'other' cannot be loaded",
+        ),
+        ({"expert": "juggling:Expert"}, "expert 'juggling:Expert' of task 'other' cannot be loaded .No module named"),
+        (
+            {"expert": "kc_vla_sim.experts:Nobody"},
+            "expert 'kc_vla_sim.experts:Nobody' of task 'other' cannot be loaded",
+        ),
+        ({"expert": "Nobody"}, "expert 'Nobody' of task 'other' cannot be loaded"),
     ],
 )
 def test_code_that_is_not_there_is_one_line(

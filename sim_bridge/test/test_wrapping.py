@@ -136,7 +136,7 @@ def test_what_an_environment_lacks_is_one_line_that_says_how_to_wrap_it(
         ("Eager", r"cannot be made with the environment alone, as Eager\(world\)"),
         ("Planless", r"has no method plan\(horizon\)"),
         ("Curious", r"has no method plan\(horizon\)"),
-        ("Nobody", "cannot be had: .*Nobody"),
+        ("Nobody", "cannot be loaded .*Nobody.*module:class"),
     ],
 )
 def test_what_an_expert_lacks_is_one_line_when_it_is_loaded(

@@ -31,13 +31,17 @@ def make_expert(task: Task, world: Any) -> Expert:
     try:
         made = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise BadTaskError(f"{told} cannot be had: {error}") from error
+        raise BadTaskError(
+            f"{told} cannot be loaded ({error}): name it as module:class, and put its folder into PYTHONPATH"
+        ) from error
     if not _takes(made, 1):
         raise BadTaskError(f"{told} cannot be made with the environment alone, as {name}(world): {_HOW}")
     try:
         expert = made(world)
     except (ImportError, AttributeError, ValueError) as error:
-        raise BadTaskError(f"{told} cannot be had: {error}") from error
+        raise BadTaskError(
+            f"{told} cannot be loaded ({error}): name it as module:class, and put its folder into PYTHONPATH"
+        ) from error
     if not _takes(getattr(expert, "plan", None), 1):
         raise BadTaskError(f"{told} has no method plan(horizon): {_HOW}")
     return _Held(expert, told)

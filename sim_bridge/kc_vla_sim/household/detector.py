@@ -47,7 +47,7 @@ class Noise:
 
     def __post_init__(self) -> None:
         if not all(0.0 <= share <= 1.0 for share in (self.missing, self.wrong_type, self.wrong_state)):
-            raise HouseholdError("missing, wrong_type and wrong_state are shares: give 0 to 1")
+            raise HouseholdError("missing, wrong_type and wrong_state are shares: give each a number from 0 to 1")
         if self.seed < 0:
             raise HouseholdError(f"the seed {self.seed} is negative: give a whole number from 0")
 

@@ -92,7 +92,9 @@ class StopLatch:
         try:
             self._record.unlink(missing_ok=True)
         except OSError as error:
-            raise LatchError(f"the stop stays on record: {error}. Remove {self._record}") from error
+            raise LatchError(
+                f"the stop is still set, because its record cannot be removed ({error}): remove {self._record}"
+            ) from error
 
 
 class RunMark:

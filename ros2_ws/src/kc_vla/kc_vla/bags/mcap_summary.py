@@ -121,7 +121,7 @@ def _section(file: RandomAccess, size: int) -> tuple[int, int]:
         return 0, 0
     end = footer.summary_offset_start or at
     if not len(MAGIC) <= footer.summary_start <= end <= at:
-        raise Damage("is damaged in its last bytes: the summary lies nowhere")
+        raise Damage("is damaged in its last bytes: the summary lies outside of the file")
     if footer.summary_crc:
         covered = file.read(footer.summary_start, at - footer.summary_start) + ending[:_FOOTER_SIGNED]
         if zlib.crc32(covered) != footer.summary_crc:

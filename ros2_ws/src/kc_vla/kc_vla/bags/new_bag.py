@@ -50,7 +50,9 @@ class NewBag:
                 f"{topic} is {info.type} in {source} and {known.type} in a bag before: cut it out with 'kc-vla bag cut'"
             )
         if not same_definition(schema, defined := self._schemas.setdefault(info.type, schema)):
-            raise BagReadError(f"{source} has another definition of {info.type} than a bag before: they cannot be one")
+            raise BagReadError(
+                f"{source} has another definition of {info.type} than an earlier bag: join bags with the same one"
+            )
         if topic not in self._topics:
             self._topics[topic] = info
             self._output.declare(topic, info, defined)

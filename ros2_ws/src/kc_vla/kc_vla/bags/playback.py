@@ -131,5 +131,5 @@ class Playback:
                 last[self._next.topic] = self._next
             self._next = next(self._messages, None)
         if self._next is None:
-            raise BagEmptyError(f"the bag ends before second {start:g}")
+            raise BagEmptyError(f"the bag ends before second {start:g}: give an earlier start")
         self._waiting = sorted(last.values(), key=lambda message: message.ref.log_time_ns)

@@ -49,10 +49,10 @@ def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> 
         offsets.append(_number(where, "offset", joint.get("offset"), -_MOST_OFFSET, _MOST_OFFSET))
         limits = joint.get("limits")
         if not isinstance(limits, list) or len(limits) != 2:
-            raise CalibrationError(f"{where}: limits must be two angles, rad")
+            raise CalibrationError(f"{where}: limits must be two angles [lower, upper], rad")
         low, high = (_number(where, "limits", value, -7.0, 7.0) for value in limits)
         if low >= high:
-            raise CalibrationError(f"{where}: its lowest angle is not below its highest")
+            raise CalibrationError(f"{where}: its first limit is not below its second: write [lower, upper], rad")
         lowest.append(low)
         highest.append(high)
     return Offsets(np.array(offsets), JointLimits(np.array(lowest), np.array(highest), own.speed))

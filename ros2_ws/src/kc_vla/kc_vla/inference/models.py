@@ -74,14 +74,14 @@ def find_model(folder: Path, name: str, kind: str) -> RegisteredModel:
         ModelError: no registry, no such model, one of another kind, or a file that is absent or not the right one.
     """
     registry = read_registry(folder)
+    known = sorted(each for each, row in registry.items() if isinstance(row, dict) and row.get("kind") == kind)
+    choice = f"choose one of {', '.join(known)}" if known else f"it has no {kind} at all; kc-vla export makes one"
     if name not in registry:
-        known = sorted(each for each, row in registry.items() if isinstance(row, dict) and row.get("kind") == kind)
-        choice = f"choose one of {', '.join(known)}" if known else f"it has no {kind} at all; kc-vla export makes one"
         raise ModelError(f"no model '{name}' in {folder / REGISTRY}: {choice}")
     row = registry[name]
     try:
         if row["kind"] != kind:
-            raise ModelError(f"model '{name}' is a {row['kind']}, not a {kind}")
+            raise ModelError(f"model '{name}' is a {row['kind']}, not a {kind}: {choice}")
         files = {role: _checked(folder, file) for role, file in row["files"].items()}
         return RegisteredModel(name, kind, files, row["settings"], row["source"], row["metrics"])
     except (KeyError, TypeError, AttributeError) as error:

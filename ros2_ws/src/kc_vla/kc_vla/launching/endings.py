@@ -95,7 +95,7 @@ def end_if_it_cannot_start(event: ProcessExited, context: LaunchContext) -> None
     if event.returncode and _moves_an_arm(event):
         _launch.deaths += 1
         if _launch.deaths > MOST_DEATHS:
-            raise RuntimeError(f"{event.process_name} has died {_launch.deaths} times: see what it says above")
+            raise RuntimeError(f"{event.process_name} has died {_launch.deaths} times: read its messages above")
     if event.returncode == CANNOT_START:
         _launch.actions.pop(event.pid, None)
         _launch.cannot_start = (event.process_name, event.pid)

@@ -73,7 +73,7 @@ def _depth(region: Any, size: tuple[int, int]) -> NDArray[np.float32] | None:
     """Return the depth of a region, m, NaN where it is not known; None without."""
     columns, rows = int(region.depth_width), int(region.depth_height)
     if columns * rows != len(region.depth):
-        raise GraphError(f"{len(region.depth)} depths, and it says {columns}x{rows}")
+        raise GraphError(f"{len(region.depth)} depths, and it says {columns}x{rows}: send one for each cell")
     if not columns * rows:
         return None
     if columns > size[0] or rows > size[1] or columns * rows > _MOST_DEPTHS:

@@ -204,7 +204,7 @@ class Server:
         if not end:
             raise self._unusable("a text that breaks off")
         if end == "length":
-            raise self._unusable(f"more than {self.settings.most_tokens} tokens: allow it more, or ask for less")
+            raise self._unusable(f"more than {self.settings.most_tokens} tokens: raise most_tokens, or ask for less")
         text = "".join(parts)
         if not text.strip():
             raise self._unusable("an empty text")

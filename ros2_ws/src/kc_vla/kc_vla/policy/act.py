@@ -110,7 +110,7 @@ def exported_from(text: str) -> ActModelInfo:
         row["cameras"] = {str(name): (int(size[0]), int(size[1])) for name, size in row["cameras"].items()}
         return ActModelInfo(**row)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(f"its entry '{ABOUT}' is damaged: {error!r}") from None
+        raise ValueError(f"its entry '{ABOUT}' is damaged ({error!r}): export the model again") from None
 
 
 def policy_folder(folder: Path) -> Path:

@@ -68,7 +68,7 @@ def fields_from(request: EditScene.Request) -> dict[str, Any]:
 def place_from(point: Point) -> Vector:
     """Return a place, m; GraphError if its numbers are none."""
     if not all(map(math.isfinite, (point.x, point.y, point.z))):
-        raise GraphError("a place that is no number: give x, y, z in m")
+        raise GraphError("a place whose x, y or z is no finite number: give all three in m")
     return point.x, point.y, point.z
 
 

@@ -41,7 +41,9 @@ def placed_in(message: TFMessage) -> list[Placed]:
 def _placed(told: TransformStamped) -> Placed:
     parent, child = told.header.frame_id.lstrip("/"), told.child_frame_id.lstrip("/")
     if not parent or not child or parent == child:
-        raise BadMessageError(f"a transform from '{parent}' to '{child}' places nothing")
+        raise BadMessageError(
+            f"a transform from '{parent}' to '{child}' has no two frames: name both, and let them differ"
+        )
     at, turn = told.transform.translation, told.transform.rotation
     place, quaternion = [at.x, at.y, at.z], [turn.x, turn.y, turn.z, turn.w]
     if not np.isfinite(place).all() or not 0.99 < np.linalg.norm(quaternion) < 1.01:

@@ -204,7 +204,7 @@ def _sort(streams: Collection[Stream]) -> int:
 def _check_type(bag: Path, stream: Stream) -> None:
     if not stream.type:
         raise ExchangeError(
-            f"{bag}: {stream.theirs} has no schema, so nobody knows of which type it is ({stream.ours})"
+            f"{bag}: {stream.theirs} has no schema and thus no type: name another for {stream.ours} with --topics"
         )
     if stream.type not in (kinds := kinds_for(stream.ours)):
         raise ExchangeError(

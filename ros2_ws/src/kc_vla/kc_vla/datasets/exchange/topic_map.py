@@ -69,7 +69,7 @@ def parse_topic_map(text: str, told: str) -> TopicMap:
         raise ExchangeError(f"{told} {error}") from error
     if not isinstance(content, dict):
         raise ExchangeError(
-            f"{told}: a line 'ours: theirs' for each topic is wanted, as third_person/image_raw: /camera"
+            f"{told}: a line 'ours: theirs' for each topic is wanted, such as third_person/image_raw: /camera"
         )
     found: dict[str, str] = {}
     called = _joint_names(content.pop(_JOINT_NAMES, []), told)

@@ -156,7 +156,7 @@ class _Source3(Source):
         begin = episode.row.get(f"videos/{camera}/from_timestamp")
         if isinstance(begin, bool) or not isinstance(begin, float | int) or not math.isfinite(begin):
             raise DataSetError(
-                f"{self.told(episode)}, {camera}: meta/episodes does not say when it begins in its video"
+                f"{self.told(episode)}, {camera}: meta/episodes has no from_timestamp of its video, a number in s"
             )
         return float(begin)
 

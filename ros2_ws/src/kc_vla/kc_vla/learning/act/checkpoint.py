@@ -125,5 +125,7 @@ def _tensors(folder: Path, name: str) -> dict[str, Tensor]:
 def _fits(key: str, line: AffineMap, length: int) -> AffineMap:
     for numbers in (line.shift, line.scale, line.offset):
         if numbers.size not in (1, length):
-            raise PolicyError(f"{key} has {length} numbers, and statistics of {numbers.size}: its files do not match")
+            raise PolicyError(
+                f"{key} has {length} numbers, but its statistics have {numbers.size}: get the checkpoint's files again"
+            )
     return AffineMap(line.shift.ravel(), line.scale.ravel(), line.offset.ravel())

@@ -64,7 +64,7 @@ class Store:
             raise StoreError(f"{path} is a folder: name the file that the long-term memory keeps")
         if not path.parent.is_dir() and not path.absolute().parent.parent.is_dir():
             raise StoreError(
-                f"{path} is in a folder that is not there, nor is the one above it: make them, or mend the path"
+                f"{path} is in a folder that does not exist, and neither does the one above it: create both"
             )
         path.parent.mkdir(exist_ok=True)
         self._lock = lock_store(path)
