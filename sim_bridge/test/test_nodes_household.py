@@ -114,7 +114,7 @@ def test_the_skill_of_a_planner_that_is_killed_stops_where_it_is(person: Person,
             )
             planner.kill()
             planner.wait()
-        person.until(lambda: "whoever asked for it is gone" in (tmp_path / "home").read_text())
+        person.until(lambda: "its client has ended" in (tmp_path / "home").read_text())
         assert person.home["robot"] == around.at  # as if it had not begun, but for the time
         assert person.do("Explore", around.at).accepted
 

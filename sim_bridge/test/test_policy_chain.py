@@ -120,7 +120,7 @@ class Narrow(OracleSource):
 
     def begin(self, episode: Episode) -> Scoring:
         if episode.task != "counting":
-            raise ValueError(f"model 'small' has not learnt '{episode.task}': train one with it")
+            raise ValueError(f"model 'small' was not trained on '{episode.task}': train one with it")
         return super().begin(episode)
 
 

@@ -92,8 +92,8 @@ for task in ("counting", "beacon"):
     done = run(folder, f"python -c '{asked}' '{DOCUMENT.parents[1] / 'models'}'")
     counting, beacon = done.stdout.splitlines()
     assert counting.startswith("counting start flash")
-    assert beacon.startswith("model 'keyframe_selector' has not learnt 'beacon': it knows counting, ")
-    assert beacon.endswith("train one with it, or take another source")
+    assert beacon.startswith("model 'keyframe_selector' was not trained on 'beacon': it knows counting, ")
+    assert beacon.endswith("train one with it, or choose another selector:=")
 
 
 def test_the_task_is_one_of_all_that_are_simulated_and_the_table_has_its_cues(folder: Path) -> None:

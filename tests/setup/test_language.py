@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from prose import sentences, text_of_docstring, text_of_markdown, texts_of_python, words
+from prose import messages_of_python, sentences, text_of_docstring, text_of_markdown, texts_of_python, words
 
 ROOT = Path(__file__).parents[2]
 LONGEST_SENTENCE = 40
@@ -67,6 +67,8 @@ LEFT_IN_DOCSTRINGS = {
     "British spelling": 8,
 }
 """How often each is left in docstrings. A number may only fall; one that is not here is 0."""
+LEFT_IN_MESSAGES = {"trunk": 3, "stretch": 1}  # names of options
+"""How often each is left in errors and logs. A number may only fall; one that is not here is 0."""
 NO_SENTENCES = {"Of ...": r"Of\b", "See ...": r"See (?!that\b|whether\b)"}
 """Beginnings of docstrings that are no whole sentence, as patterns."""
 BARE_HELP = r"(?:of|that|within|from|where)\b(?! \w+ (?:is|are)\b)"
@@ -167,6 +169,19 @@ def test_documents_and_help_have_the_words_of_the_field(name: str) -> None:
 @pytest.mark.parametrize("name", TERMS)
 def test_docstrings_have_the_words_of_the_field(name: str) -> None:
     check_left(name, matches(TERMS[name].pattern, docstrings()), LEFT_IN_DOCSTRINGS, TERMS[name].instead)
+
+
+@cache
+def messages() -> list[Place]:
+    """Return the errors and the printed and logged lines of the packages and launch files, without code."""
+    paths = [path for path in listed(*SOURCES) if "/test/" not in path]
+    found = [(path, text) for path in paths for text in messages_of_python((ROOT / path).read_text())]
+    return [Place(path, text.line, text_of_markdown(text.text)) for path, text in found]
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_errors_and_logs_have_the_words_of_the_field(name: str) -> None:
+    check_left(name, matches(TERMS[name].pattern, messages()), LEFT_IN_MESSAGES, TERMS[name].instead)
 
 
 @pytest.mark.parametrize("name", NO_SENTENCES)
@@ -304,6 +319,21 @@ path: str = option("path of a file", "")
     ]
     (run,) = (text.text for text in texts if text.text.startswith("Run"))
     assert text_of_docstring(run).split() == ["Run", "it.", "what", "x", "is."]
+
+
+def test_messages_are_found_without_the_values_in_them() -> None:
+    source = """
+if told > 1:
+    raise ValueError(f"{told} films: give one")
+logger.warning("no picture", told)
+print(f"{len(told)} {told!r}")
+told("not said")
+"""
+    assert sorted((text.line, text.text) for text in messages_of_python(source)) == [
+        (3, "x films: give one"),
+        (4, "no picture"),
+        (5, "x x"),
+    ]
 
 
 def test_more_than_are_left_fails_and_fewer_says_so() -> None:

@@ -21,6 +21,8 @@ _ARGUMENT = re.compile(r"^ +\*{0,2}\w+(?:, \w+)*(?: \([^)]*\))?:", re.MULTILINE)
 _READ_ARGUMENTS = {"help", "description", "epilog"}
 _DESCRIBED = {"parameter": 1, "option": 0}
 """Functions that describe a value, and which argument has the description."""
+_SAID = {"print", "say", "log", "info", "warn", "warning", "error", "fatal"}
+"""Functions and methods whose arguments a person reads."""
 
 
 def outside_of_code(markdown: str) -> Iterator[str]:
@@ -105,6 +107,27 @@ def texts_of_python(source: str) -> Iterator[Text]:
 def _constant_text(node: ast.expr) -> str:
     parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
     return "".join(part for part in parts if isinstance(part, str))
+
+
+def messages_of_python(source: str) -> Iterator[Text]:
+    """Yield the errors that a file raises and the lines that it logs or prints, with an x for each value in them."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            given = node.exc.args[:1]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            given = node.args if name in _SAID else []
+        else:
+            continue
+        for argument in given:
+            if isinstance(argument, ast.JoinedStr):
+                yield Text(argument.lineno, False, _constant_text(ast.List([*map(_or_name, argument.values)])))
+            elif isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield Text(argument.lineno, False, argument.value)
+
+
+def _or_name(part: ast.expr) -> ast.expr:
+    return part if isinstance(part, ast.Constant) else ast.Constant("x")
 
 
 def text_of_docstring(docstring: str) -> str:

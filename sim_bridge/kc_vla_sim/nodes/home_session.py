@@ -222,7 +222,7 @@ class HomeSessionNode(StackNode):
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             write_report(self._folder, self._world, pairs, asked)
-            print(f"report: {self._folder / TABLE}, with a picture of the ways", flush=True)
+            print(f"report: {self._folder / TABLE}, with a plot of the paths", flush=True)
         except OSError as error:
             self.problem(f"the report is not written: {error}", ERROR)
 

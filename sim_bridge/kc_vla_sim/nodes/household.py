@@ -148,7 +148,7 @@ class HouseholdNode(StackNode):
         self._askers = max(self._askers, askers)
         if askers < self._askers:  # nobody says whose goal it is: who is gone may be the one
             goal.abort()
-            self.get_logger().warning(f"{goal.request.skill} is stopped: whoever asked for it is gone")
+            self.get_logger().warning(f"{goal.request.skill} is stopped: its client has ended")
             return "whoever asked for it is gone"
         return ""
 

@@ -81,7 +81,7 @@ def play_for_probes(simulator: Simulator, task: str, seed: int) -> ProbeEpisode:
 
 def _require_present(at: int, frame: SimulatedFrame, what: str) -> None:
     if at != frame.index:
-        raise ProbeError(f"{what} is frame {at} but was told of at frame {frame.index}: tell of it at its own time")
+        raise ProbeError(f"{what} is frame {at} but was reported at frame {frame.index}: report it at its own frame")
 
 
 def _feeling(frame: SimulatedFrame) -> NDArray[np.float64]:

@@ -86,4 +86,4 @@ class KcVlaConfig(PreTrainedConfig):
     def validate_features(self) -> None:
         """ValueError where images or the state are missing."""
         if not self.image_features or self.robot_state_feature is None:
-            raise ValueError("the policy kc_vla needs pictures, and the robot's state as observation.state")
+            raise ValueError("the policy kc_vla needs images, and the robot's state as observation.state")

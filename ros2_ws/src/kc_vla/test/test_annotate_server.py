@@ -273,7 +273,7 @@ def test_frames_are_found_by_their_stamps(folder: Path) -> None:
 
 def test_a_bag_without_pictures_is_refused(tmp_path: Path) -> None:
     EpisodeBagWriter(tmp_path / "bag", {"/joy": TopicInfo("sensor_msgs/msg/Joy")}, info(SCRIPT)).close()
-    with pytest.raises(BagReadError, match="has no pictures on third_person/image_raw"):
+    with pytest.raises(BagReadError, match="has no images on third_person/image_raw"):
         AnnotatedEpisode(tmp_path / "bag")
 
 

@@ -33,7 +33,7 @@ def test_the_example_is_read() -> None:
 
 
 def test_pictures_of_another_size_are_refused() -> None:
-    with pytest.raises(CalibrationError, match="for 640x480 px and the pictures have 320x240"):
+    with pytest.raises(CalibrationError, match="for 640x480 px and the images have 320x240"):
         load_calibration(EXAMPLE).check_size(320, 240)
 
 

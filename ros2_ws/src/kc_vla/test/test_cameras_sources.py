@@ -68,7 +68,7 @@ def test_a_missing_source_says_what_can_be_given(name: str) -> None:
 
 
 def test_an_empty_folder_and_a_file_that_is_no_video(tmp_path: Path) -> None:
-    with pytest.raises(SourceEmptyError, match="no pictures in"):
+    with pytest.raises(SourceEmptyError, match="no images in"):
         open_source(SourceSpec(str(tmp_path)))
     (tmp_path / "v.mp4").write_bytes(b"this is no video" * 100)
     with pytest.raises(SourceUndecodableError, match="no video that can be read"):
@@ -89,7 +89,7 @@ def test_a_picture_that_is_none_and_one_that_vanishes(tmp_path: Path) -> None:
 def test_a_device_that_is_no_camera_is_told(capfd: pytest.CaptureFixture[str]) -> None:
     controller, terminal = pty.openpty()
     try:
-        with pytest.raises(SourceBusyError, match="gives no pictures"):
+        with pytest.raises(SourceBusyError, match="gives no images"):
             open_source(SourceSpec(os.ttyname(terminal)))
     finally:
         os.close(controller)

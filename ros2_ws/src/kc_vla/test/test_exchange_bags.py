@@ -204,7 +204,7 @@ def test_a_clock_that_is_set_is_told_with_how_to_get_at_both_sides(
 def test_pictures_can_be_cut_out_by_their_numbers(tmp_path: Path, first: int, last: int) -> None:
     if not 0 <= first < last < FRAMES:
         said = refused(tmp_path, recording(), first=first, last=last)
-        assert "at least 2 are wanted" in said or "has the pictures 0 to 39" in said
+        assert "at least 2 are wanted" in said or "has the images 0 to 39" in said
         return
     done, rows = imported(tmp_path, recording(), first=first, last=last)
     assert (done.notes, shades(rows)) == ((), list(range(first, last + 1)))
@@ -455,7 +455,7 @@ def test_targets_get_the_names_of_the_robots_joints(tmp_path: Path, change: obje
     [
         (as_named([f"a{k}" for k in range(7)]), r"targets of a0, .*: 'joint_names' in the file of --topics"),
         (as_named([*PIPER[:5], "a", "b"]), r"targets of joint1, .*: 'joint_names'"),
-        (as_named([""], 5), "names none of its 5 joints, and the robot tells of 7: 'joint_names'"),
+        (as_named([""], 5), "names none of its 5 joints, and the robot reports 7: 'joint_names'"),
         (
             lambda _: JointState(name=list(PIPER), position=[np.nan] * 7),
             f"none of the {FRAMES - 1} messages can be used",

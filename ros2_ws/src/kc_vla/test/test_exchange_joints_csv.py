@@ -66,5 +66,5 @@ def test_a_file_of_a_spreadsheet_is_read(tmp_path) -> None:
 
 
 def test_degrees_and_millimetres_are_told_from_what_is_wanted() -> None:
-    with pytest.raises(ExchangeError, match="elbow goes to 30: rad and m are wanted, not degrees or millimetres"):
+    with pytest.raises(ExchangeError, match="elbow goes to 30: rad and m are wanted, not degrees or mm"):
         parse_joints("time,shoulder,elbow\n0,1.2,-30\n", "j.csv")

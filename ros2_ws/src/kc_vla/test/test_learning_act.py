@@ -66,7 +66,7 @@ def test_the_shell_says_what_goes_in_and_out(tmp_path: Path, capsys: pytest.Capt
     folder = write_act(tmp_path / "run/pretrained_model", PANDA_LIKE)
     assert main(["export", "act", str(tmp_path / "run")]) == 0
     said = capsys.readouterr().out
-    assert "observation.images.image (64 x 64), is told a state of 8 numbers, gives 10 actions of 7 numbers" in said
+    assert "observation.images.image (64 x 64) and a state of 8 numbers, gives 10 actions of 7 numbers" in said
     assert f"policy:=lerobot checkpoint:={folder}" in said
 
 
@@ -88,7 +88,7 @@ def test_the_shell_says_what_goes_in_and_out(tmp_path: Path, capsys: pytest.Capt
             {"input_features": {"observation.environment_state": {"type": "ENV", "shape": [3]}}},
             "does not tell a policy",
         ),
-        ({"input_features": {"observation.images.a": {"type": "VISUAL", "shape": [1, 8, 8]}}}, "3 colours"),
+        ({"input_features": {"observation.images.a": {"type": "VISUAL", "shape": [1, 8, 8]}}}, "3 color channels"),
         ({"output_features": {}}, "gives nothing: one output 'action' is wanted"),
         ({"normalization_mapping": None}, "is not understood"),
     ],

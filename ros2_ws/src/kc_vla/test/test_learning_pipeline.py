@@ -134,7 +134,7 @@ def test_a_run_goes_on_from_the_first_stage_of_another(data, run, tmp_path, caps
     assert train(data, tmp_path / "wrong", f"--trunk={run}", **{"stage_one.hue": 0.1}) == 1
     assert "was trained with other settings: only those of stage two may differ" in capsys.readouterr().err
     assert train(data, tmp_path / "joint", f"--trunk={run}", "--method=joint") == 1
-    assert "the method 'joint' does not take the trunk of another run" in capsys.readouterr().err
+    assert "the method 'joint' does not take the backbone of another run" in capsys.readouterr().err
 
 
 @pytest.mark.nightly
@@ -201,7 +201,7 @@ def test_a_training_begins_with_the_weights_of_a_model(data, run, tmp_path, caps
     words = ["export", "selector", str(tmp_path / "run"), *splits, f"--models={tmp_path}"]
     if own == "int8":
         assert main([*words, "--precision=fp32"]) == 1
-        assert "has kept the trunk of a model, which is int8: leave out --precision" in capsys.readouterr().err
+        assert "has kept the backbone of a model, which is int8: leave out --precision" in capsys.readouterr().err
     else:
         assert main([*words, "--precision=int8", "--name=smaller"]) == 0
         trunks = (load_selector(tmp_path, "smaller").trunk, load_selector(models, "keyframe_selector").trunk)

@@ -180,7 +180,9 @@ def test_another_wording_of_what_has_been_learnt_is_no_new_instruction(run: Poli
         write_episodes(tmp_path / name, 3, instruction)
     quick = replace(SMALL, steps=1, every=1)
     first = train_policy(tmp_path / "run", [tmp_path / "first"], quick, CPU)
-    with pytest.raises(DataError, match=f"'{said}' is another wording of '{meant}', which .* has learnt: write it so"):
+    with pytest.raises(
+        DataError, match=f"'{said}' is another wording of '{meant}', which .* was trained on: write it so"
+    ):
         train_policy(tmp_path / "more", [tmp_path / "second"], quick, CPU, first)
 
 
@@ -211,7 +213,7 @@ def test_what_is_learnt_from_is_what_the_model_is_given_later(
         blind, told = (backend.infer(given(shown, known)) for known in ([], [moment(shown, 0)]))
         np.testing.assert_array_equal(blind, told)
     else:
-        with pytest.raises(PolicyError, match="has learnt from frames at a stride"):
+        with pytest.raises(PolicyError, match="was trained on frames at a stride"):
             learned(tmp_path)
         learned(tmp_path, strides=True)
 
@@ -536,7 +538,7 @@ def test_what_does_not_fit_is_told_in_a_line(models: Path) -> None:
     with pytest.raises(PolicyError, match=r"no model 'other' in .*choose one of policy"):
         learned(models, model="other")
     backend = learned(models)
-    with pytest.raises(PolicyError, match=r"does not know what to do for 'Dance\.': it has learnt 'Go where"):
+    with pytest.raises(PolicyError, match=r"does not know what to do for 'Dance\.': it was trained on 'Go where"):
         backend.reset(asked("Dance."))
     shown = episode(7)
     backend.reset(asked())

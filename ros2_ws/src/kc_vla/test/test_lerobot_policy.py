@@ -73,9 +73,9 @@ def test_pictures_of_another_size_are_made_smaller_and_of_another_shape_refused(
     larger = {view: np.repeat(np.repeat(picture, 2, 0), 2, 1) for view, picture in known.views.items()}
     np.testing.assert_allclose(backend.infer(replace(known, views=larger)), chunk, atol=1e-6)
     cut = {**known.views, "wrist": known.views["wrist"][:40]}
-    with pytest.raises(PolicyError, match=r"the pictures of wrist are 64 x 40, .* learnt from 64 x 64"):
+    with pytest.raises(PolicyError, match=r"the images of wrist are 64 x 40, .* trained on 64 x 64"):
         backend.infer(replace(known, views=cut))
-    with pytest.raises(PolicyError, match="there is no such picture"):
+    with pytest.raises(PolicyError, match="there is no such image"):
         backend.infer(replace(known, views={}))
 
 

@@ -153,7 +153,7 @@ def test_states_are_read_from_a_picture() -> None:
 def test_a_model_that_tells_no_state_is_told(said: str) -> None:
     with (
         OpenAiServer(says=lambda messages: said) as server,
-        pytest.raises(ServerError, match="told no state of mug"),
+        pytest.raises(ServerError, match="gave no state of mug"),
     ):
         states_from_image(Server(settings(server)), picture(), "tidy up", ["Mug"])
 

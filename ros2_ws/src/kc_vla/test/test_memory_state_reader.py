@@ -133,12 +133,12 @@ def completion(content: Any, **more: Any) -> tuple[int, Any]:
         ((500, "oops"), "answered 500"),
         ((401, {"error": {"message": "wrong key"}}), "answered 401: .*wrong key"),
         (completion(None, refusal="I cannot help with that."), "an empty text"),
-        (completion("I'm sorry, but I can't look at that."), "told no state of mug"),
-        (completion("RESULT\nmug: melted"), "told no state of mug"),
-        (completion("RESULT\nplate: dirty"), "told no state of mug"),
-        (completion("RESULT\nmug: dirty\nmug: cleaned"), "told no state of mug"),
-        (completion('{"mug": "dirty"}'), "told no state of mug"),
-        (completion("Step 1. A red mug. Step 2. The mug is"), "told no state of mug"),
+        (completion("I'm sorry, but I can't look at that."), "gave no state of mug"),
+        (completion("RESULT\nmug: melted"), "gave no state of mug"),
+        (completion("RESULT\nplate: dirty"), "gave no state of mug"),
+        (completion("RESULT\nmug: dirty\nmug: cleaned"), "gave no state of mug"),
+        (completion('{"mug": "dirty"}'), "gave no state of mug"),
+        (completion("Step 1. A red mug. Step 2. The mug is"), "gave no state of mug"),
     ],
 )
 def test_an_answer_that_says_no_state_changes_nothing_and_is_reported_in_a_line(

@@ -93,7 +93,7 @@ def test_a_camera_that_comes_back_with_another_size_than_calibrated_is_not_heard
         ({"source": DESK, "calibration": "/nowhere.yaml"}, "cannot read the calibration /nowhere.yaml"),
         ({"fps": -1.0}, "parameter 'fps'"),
         ({"sauce": "/dev/video0"}, "there is no parameter 'sauce': did you mean 'source'?"),
-        ({"source": DESK, "calibration": EXAMPLE}, "is for 640x480 px and the pictures have 128x128"),
+        ({"source": DESK, "calibration": EXAMPLE}, "is for 640x480 px and the images have 128x128"),
     ],
 )
 def test_a_camera_that_cannot_start_says_why_and_exits(

@@ -216,7 +216,7 @@ def test_depth_is_passed_on_as_it_is_and_its_loss_told(bench: Bench) -> None:
 def test_a_calibration_of_another_size_is_not_told_of_these_pictures(bench: Bench) -> None:
     colour = bench.driver(Image, COLOUR)
     with camera(bench, calibration=EXAMPLE):
-        told = "is for 640x480 px and the pictures have 32x24"
+        told = "is for 640x480 px and the images have 32x24"
         bench.until(lambda: bench.said(told), (colour, raw()))
     assert bench.images == bench.infos == []
 
@@ -226,7 +226,10 @@ def test_a_calibration_of_another_size_is_not_told_of_these_pictures(bench: Benc
     [
         ({"topic": "camera/color"}, "'topic' is 'camera/color': give the whole name of the topic, with its /"),
         ({"topic": "/image_raw"}, "'topic' is /image_raw, where this node itself publishes"),
-        ({"topic": COLOUR, "source": "/dev/video0"}, "set 'source' or, for a driver of others, 'topic', and one only"),
+        (
+            {"topic": COLOUR, "source": "/dev/video0"},
+            "set 'source' or, for a third-party driver, 'topic', and one only",
+        ),
         ({"source": "/dev/video0", "depth": DEPTH}, "'info' and 'depth' are of a driver of others"),
     ],
 )

@@ -163,7 +163,7 @@ def test_a_person_takes_over_from_a_policy_that_thinks_and_what_that_thought_of_
         assert not thought.done()  # the policy thinks still
         gate.set("open")
         answer = robot.answer(thought)
-        assert (answer.success, answer.message) == (False, "somebody else drives by now")
+        assert (answer.success, answer.message) == (False, "another client has control by now")
         press(until=lambda: robot.health is not None and "ready" in str(robot.health.values))
         robot.until(
             lambda: (

@@ -71,7 +71,7 @@ def test_a_model_that_looks_at_what_the_robot_has_no_camera_for(tmp_path: Path) 
     content["cameras"] = {"front": "a", "wrist": "b"}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     asked = {"selector": "learned", "device": "cpu", "robot": str(tmp_path / "mine.yaml")}
-    line = "looks at the view third_person, there is front, wrist: take a model that was trained with these"
+    line = "needs the view third_person, and the robot has front, wrist: take a model that was trained with these"
     test_a_value_that_cannot_be(tmp_path, SELECTOR, asked, line)
 
 

@@ -121,7 +121,7 @@ REFUSED = [
     ("put the vase upside down on the table", "'upside down'"),
     ("put the plates in a row on the table", "'in a row'"),
     # what no skill does
-    ("peel the apple", "no known deed"),
+    ("peel the apple", "no known verb"),
     ("bring me a cup of coffee", "cup of coffee"),
     ("fill the mug with milk", "milk"),
 ]

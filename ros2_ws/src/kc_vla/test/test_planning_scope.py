@@ -56,7 +56,7 @@ def settings(server: OpenAiServer) -> ServerSettings:
 
 def test_a_plan_that_follows_the_name_of_an_object_is_sent_back_once_and_then_refused() -> None:
     with OpenAiServer(says=obedient) as server:
-        with pytest.raises(PlanningError, match="though told what was wrong: call 1, OpenObject: Safe_1 is neither"):
+        with pytest.raises(PlanningError, match="even after it got the reason: call 1, OpenObject: Safe_1 is neither"):
             ModelPlanner(Server(settings(server))).plan(request())
         assert len(server.asked) == 2
         assert "Safe_1 is neither named by the instruction" in server.asked[1]["messages"][-1]["content"]

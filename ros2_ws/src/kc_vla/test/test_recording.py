@@ -122,7 +122,7 @@ def test_the_views_are_those_that_the_bag_tells_or_that_it_has_pictures_of(
 
 def test_a_bag_without_the_pictures_that_count_is_told(tmp_path: Path) -> None:
     bag = renamed(tmp_path / "bag", {FIRST: ""}, info(SCRIPT))
-    with pytest.raises(BagReadError, match="has no pictures on third_person/image_raw: it holds"):
+    with pytest.raises(BagReadError, match="has no images on third_person/image_raw: it holds"):
         AnnotatedEpisode(bag)
 
 

@@ -267,7 +267,7 @@ GOOD_ACTIONS = [{"part": "position"}, {"part": "gripper"}]
         ({"pictures": {"image": {"view": "wrist", "turn": 45}}}, "turn of image is '45'"),
         ({"pictures": {"image": {"view": "wrist", "colour": 1}}}, "image has no key 'colour'"),
         ({"pictures": [1]}, "pictures must be a mapping"),
-        ({"pictures": {}, "state": {}}, "shown nothing"),
+        ({"pictures": {}, "state": {}}, "gets no input"),
         ({"state": {"s": [{"part": "speed"}]}}, "part of s is 'speed'"),
         ({"state": {"s": [{"part": "position", "how": "step"}]}}, "a state has no how"),
         ({"state": {"s": [{"part": "gripper", "snap": True}]}}, "a state has no snap"),

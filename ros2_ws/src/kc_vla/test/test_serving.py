@@ -138,8 +138,8 @@ def test_the_words_around_the_instruction_are_no_part_of_it() -> None:
         ({**libero(), "prompt": 3}, "there is no text prompt"),
         ({**libero(), "observation/state": np.full(8, np.nan, np.float32)}, "not finite"),
         ({**libero(), "observation/state": np.zeros(7, np.float32)}, "7 numbers: expected are 8"),
-        ({**libero(), "observation/image": np.zeros((4, 4), np.uint8)}, "a picture has the type uint8"),
-        ({**libero(), "observation/image": np.zeros((4, 4, 3), np.float32)}, "a picture has the type uint8"),
+        ({**libero(), "observation/image": np.zeros((4, 4), np.uint8)}, "an image has the type uint8"),
+        ({**libero(), "observation/image": np.zeros((4, 4, 3), np.float32)}, "an image has the type uint8"),
         (
             libero(**{"keyframes/frames": np.array([3]), "keyframes/new": np.array([], np.int64)}),
             "keyframes 3 were not shown",

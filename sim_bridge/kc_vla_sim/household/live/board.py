@@ -99,7 +99,7 @@ def _object(text: str) -> dict[str, Any]:
     try:
         value = parsed_json(text)
     except ValueError as error:
-        raise HouseholdError(f"what was told is no JSON ({told(str(error))})") from error
+        raise HouseholdError(f"the message is no JSON ({told(str(error))})") from error
     if not isinstance(value, dict):
-        raise HouseholdError("what was told is no JSON object")
+        raise HouseholdError("the message is no JSON object")
     return value

@@ -56,7 +56,7 @@ class AnnotatedEpisode:
         recorded = self._recording.pictures(first)
         if not recorded:
             held = ", ".join(sorted(self._recording.counts)) or "nothing"
-            raise BagReadError(f"{bag} has no pictures on {image_topic(first)}: it holds {held}")
+            raise BagReadError(f"{bag} has no images on {image_topic(first)}: it holds {held}")
         self.status, end_ns = self._announced()
         self._frames = within(recorded, self._recording.stamp_ns, self.status.start_ns, end_ns) or recorded
         task = TASKS.get(self.status.task)
@@ -88,14 +88,14 @@ class AnnotatedEpisode:
         pixels = decode_image(message, ref.topic)
         done, data = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
         if not done:
-            raise BagReadError(f"{self.bag}, frame {frame}: the picture cannot be encoded")
+            raise BagReadError(f"{self.bag}, frame {frame}: the image cannot be encoded")
         return data.tobytes()
 
     def pixels(self, frame: int, view: str) -> NDArray[np.uint8]:
         """Return an image, (H, W, 3) RGB; errors as `jpeg`, and AnnotationError where the camera had none."""
         ref = self._picture(view, frame)
         if ref is None:
-            raise AnnotationError(f"{self.bag}, frame {frame}: the {view} camera has no picture")
+            raise AnnotationError(f"{self.bag}, frame {frame}: the {view} camera has no image")
         return self._recording.image(ref)
 
     def stamp_ns(self, frame: int) -> int:

@@ -59,7 +59,7 @@ def require_limits(reported: JointLimits, robot: Robot) -> None:
     if wrong:
         told = "; ".join(f"joint {', '.join(joints)}: {why}" for why, joints in wrong.items())
         raise UnfitArmError(
-            f"the arm reports joint limits that cannot be used: {told}. It gets no power: read and set its "
+            f"the arm reports joint limits that cannot be used: {told}. It is not enabled: read and set its "
             "limits with the vendor's tool, or correct the robot file, and start again"
         )
 

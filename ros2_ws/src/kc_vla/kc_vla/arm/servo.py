@@ -229,7 +229,7 @@ class Servo:
         if trouble := self._checks.trouble(state):
             raise ArmError(trouble)
         if self._mode is not Mode.PARK or not self.home.lies(state.angles):
-            raise ArmError("the arm does not lie at its rest pose")
+            raise ArmError("the arm does not lie at its home pose")
         if self.home.doubt:
             raise ArmError(self.home.doubt)
         self._mode, self._reason, self._mute = Mode.OFF, "it lies without power", True

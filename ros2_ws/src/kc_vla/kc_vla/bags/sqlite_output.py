@@ -139,7 +139,7 @@ def close_journal(bag: sqlite3.Connection) -> None:
     (busy, *_) = bag.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     (mode,) = bag.execute("PRAGMA journal_mode = DELETE").fetchone()
     if busy or mode != "delete":
-        raise sqlite3.OperationalError("somebody else has the file open")
+        raise sqlite3.OperationalError("another process has the file open: close it")
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def _solve(flanges: Sequence[Array], boards: Sequence[Array], in_hand: bool) -> 
     first[:3, :3], first[:3, 3] = np.asarray(turn), np.ravel(place)
     if not np.isfinite(first).all() or np.linalg.det(first) < 0.5:
         raise PoorCalibrationError(
-            "no place of the camera explains these poses: was the board fixed, do pictures and poses belong together?"
+            "no place of the camera explains these poses: was the board fixed, do images and poses belong together?"
         )
 
     def errors(values: Array) -> Array:

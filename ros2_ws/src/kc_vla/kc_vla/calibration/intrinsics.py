@@ -52,11 +52,11 @@ def calibrate_intrinsics(views: Sequence[Corners], size: tuple[int, int]) -> Int
         PoorCalibrationError: too few views, views that are all alike, or a residual that is too large.
     """
     if len(views) < FEWEST_VIEWS:
-        raise PoorCalibrationError(f"the board is seen in {len(views)} pictures: at least {FEWEST_VIEWS} are needed")
+        raise PoorCalibrationError(f"the board is seen in {len(views)} images: at least {FEWEST_VIEWS} are needed")
     covered = coverage(views, size)
     if covered < _COVERED:
         raise PoorCalibrationError(
-            f"the board covers {covered:.0%} of the picture over all views, {_COVERED:.0%} are needed: "
+            f"the board covers {covered:.0%} of the image over all views, {_COVERED:.0%} are needed: "
             "show it in the corners, too, and from near by"
         )
     rms, *lens, turns, places = cv2.calibrateCamera(
@@ -73,7 +73,7 @@ def calibrate_intrinsics(views: Sequence[Corners], size: tuple[int, int]) -> Int
         raise PoorCalibrationError("the board is parallel to itself in all views: tilt it, to all sides, by 30 degrees")
     if rms > _WORST_RMS:
         raise PoorCalibrationError(
-            f"the residual is {rms:.2f} px, {_WORST_RMS:g} px is the worst: is the board flat, the picture sharp, and "
+            f"the residual is {rms:.2f} px, {_WORST_RMS:g} px is the worst: is the board flat, the image sharp, and "
             "its squares of the size that was given?"
         )
     view_rms = np.array([reprojection_rms(v, matrix, distortion, b) for v, b in zip(views, boards, strict=True)])

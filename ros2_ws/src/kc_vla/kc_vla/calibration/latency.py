@@ -52,7 +52,7 @@ def measure_latency(times: Array, speeds: Array, late_times: Array, late_speeds:
     if likeness[best] < _LEAST:
         raise PoorCalibrationError(
             f"both signals are alike by {likeness[best]:.2f} only, {_LEAST:g} is the least: move the arm more briskly, "
-            "and let nothing else move in the picture"
+            "and let nothing else move in the image"
         )
     if best in (0, len(shifts) - 1):
         raise PoorCalibrationError(f"the delay is {_LONGEST_S:g} s or more: are both clocks the same?")

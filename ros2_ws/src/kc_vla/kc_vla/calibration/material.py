@@ -151,7 +151,7 @@ def picture_speeds(recording: Recording, view: str) -> tuple[Array, Array]:
             speeds.append(float(change) / (when - before[0]))
         before = when, picture
     if len(times) < 2:
-        raise PoorCalibrationError(f"{recording.bag} has no pictures of the camera '{view}'")
+        raise PoorCalibrationError(f"{recording.bag} has no images of the camera '{view}'")
     return np.array(times), np.array(speeds)
 
 

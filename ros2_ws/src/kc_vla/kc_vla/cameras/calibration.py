@@ -41,7 +41,7 @@ class Calibration:
         """Raise `CalibrationError` unless it was made for images of this size."""
         if (width, height) != (self.width, self.height):
             raise CalibrationError(
-                f"the calibration of '{self.camera_name}' is for {self.width}x{self.height} px and the pictures have "
+                f"the calibration of '{self.camera_name}' is for {self.width}x{self.height} px and the images have "
                 f"{width}x{height}: set the camera's width and height to it, or calibrate again"
             )
 

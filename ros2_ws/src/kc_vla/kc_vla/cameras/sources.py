@@ -110,7 +110,7 @@ def open_source(spec: SourceSpec) -> FrameSource:
     path = Path(name).expanduser()
     if not name or not path.exists():
         what = f"no camera source '{name}'" if name else "no camera source is given"
-        raise SourceMissingError(f"{what}: give a device (/dev/video0), a video file or a folder of pictures")
+        raise SourceMissingError(f"{what}: give a device (/dev/video0), a video file or a folder of images")
     if path.is_dir():
         return ImageFolderSource(path, spec)
     if stat.S_ISCHR(path.stat().st_mode):
@@ -140,7 +140,7 @@ class DeviceSource(FrameSource):
                 self._capture.set(key, value)
         if not self._capture.isOpened() or not self._capture.grab():
             self._capture.release()
-            raise SourceBusyError(f"{path} gives no pictures: close other programs that use it, or plug it in again")
+            raise SourceBusyError(f"{path} gives no images: close other programs that use it, or plug it in again")
         self.fps = self._capture.get(cv2.CAP_PROP_FPS) or spec.fps or _DEFAULT_FPS
 
     def read(self) -> CapturedFrame | None:
@@ -153,7 +153,7 @@ class DeviceSource(FrameSource):
         captured_ns = time.time_ns()
         done, pixels = self._capture.retrieve() if grabbed else (False, None)
         if not done or pixels is None:
-            raise SourceLostError(f"{self._path} gives no pictures any more: is it unplugged?")
+            raise SourceLostError(f"{self._path} gives no images any more: is it unplugged?")
         return CapturedFrame(_to_rgb(pixels, self._spec), captured_ns)
 
     def close(self) -> None:
@@ -216,7 +216,7 @@ class ImageFolderSource(FrameSource):
         self._spec = spec
         self._paths = sorted((p for p in path.iterdir() if p.suffix.lower() in _PICTURES), key=by_number)
         if not self._paths:
-            raise SourceEmptyError(f"no pictures in {path}: give a folder with .png or .jpg files")
+            raise SourceEmptyError(f"no images in {path}: give a folder with .png or .jpg files")
         self._at = 0
         self.fps = spec.fps or _DEFAULT_FPS
 
@@ -239,9 +239,7 @@ class ImageFolderSource(FrameSource):
         try:
             pixels = file_pixels(content)
         except ImageError as error:
-            raise SourceUndecodableError(
-                f"{path} is no picture that can be read: it {error}: remove it or replace it"
-            ) from error
+            raise SourceUndecodableError(f"{path} is no readable image: it {error}: remove it or replace it") from error
         self._at += 1
         return CapturedFrame(_sized(pixels, self._spec), time.time_ns())
 

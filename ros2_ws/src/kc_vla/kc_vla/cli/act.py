@@ -48,5 +48,5 @@ def _export(folder: Path) -> None:
     path, about = export_act(folder.expanduser())
     cameras = ", ".join(f"{key} ({width} x {height})" for key, (height, width) in about.cameras.items())
     told = f"a state of {about.state} numbers" if about.state else "no state"
-    print(f"{path}: sees {cameras}, is told {told}, gives {about.chunk} actions of {about.action} numbers")
+    print(f"{path}: takes images of {cameras} and {told}, gives {about.chunk} actions of {about.action} numbers")
     print(f"Next: policy:=lerobot checkpoint:={path.parent} with any of the launch files")

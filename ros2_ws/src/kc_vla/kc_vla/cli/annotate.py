@@ -65,7 +65,9 @@ def _serve(options: argparse.Namespace) -> int:
     with listening(options.host, options.port, "choose another --port") as listener:
         host, port = options.host, listener.getsockname()[1]
         if host not in THIS_MACHINE:
-            print(f"WARNING: whoever reaches {host} can see the pictures and write annotations: there is no password")
+            print(
+                f"WARNING: every client that reaches {host} can see images and write annotations: there is no password"
+            )
         names = {host, *HERE} | ({"*"} if host in ("0.0.0.0", "::") else set())
         work = Work(library, NetworkOptions(options.model, str(options.models or "")))
         app = create_app(library, work, options.author, sorted(names))

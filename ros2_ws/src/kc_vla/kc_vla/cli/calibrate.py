@@ -50,7 +50,7 @@ def _camera(options: argparse.Namespace) -> None:
     views = board_views(source, _the_board(options), options.views)
     sizes = {view.picture.shape[1::-1] for view in views}
     if len(sizes) > 1:
-        raise PoorCalibrationError(f"pictures of different sizes, {sorted(sizes)}: take all with one setting")
+        raise PoorCalibrationError(f"images of different sizes, {sorted(sizes)}: take all with one setting")
     size = sizes.pop() if sizes else (1, 1)
     lens = calibrate_intrinsics([view.corners for view in views], size)
     write_camera(options.output, options.name, options.serial, size, lens)

@@ -134,7 +134,7 @@ def _eval(options: argparse.Namespace) -> None:
             cameras,
         )
     )
-    print(f"\n{output}: the tables, and a picture of each episode's scores and keyframes")
+    print(f"\n{output}: the tables, and a plot of each episode's scores and keyframes")
 
 
 def _show(table: str, options: argparse.Namespace) -> None:

@@ -82,8 +82,8 @@ class LearnedSource:
         model = self._network.model
         if task not in model.thresholds:
             raise ValueError(
-                f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.thresholds)}: "
-                "train one with it, or take another source"
+                f"model '{model.name}' was not trained on '{task}': it knows {', '.join(model.thresholds)}: "
+                "train one with it, or choose another selector:="
             )
         scorer = LearnedScorer(self._network, task)
         return Scoring(model.keyframes[task], scorer, model.thresholds[task], _at_another_rate(model, episode), True)

@@ -28,7 +28,7 @@ class RuleSource:
             ValueError: the table does not have the task; the message says which it has.
         """
         task = find_task(episode.task)
-        blind = f"no rule finds the keyframes of '{task.name}' but the first: use another source"
+        blind = f"no rule finds the keyframes of '{task.name}' but the first: choose another selector:="
         return Scoring(task.keyframes, RuleScorer(task.cues), remark="" if task.cues else blind)
 
 

@@ -151,7 +151,7 @@ def views_for(source: SelectorBackend, views: Sequence[str]) -> tuple[str, ...]:
     wanted = [need for need in source.needs if need not in STREAMS]
     if missing := [view for view in wanted if view not in views]:
         raise SourceError(
-            f"the source of keyframes looks at the view {', '.join(missing)}, there is {', '.join(views)}: "
-            "take a model that was trained with these (--camera), another source, or another robot"
+            f"the selector needs the view {', '.join(missing)}, and the robot has {', '.join(views)}: "
+            "take a model that was trained with these (--camera), another selector, or another robot"
         )
     return tuple(view for view in views if view in wanted or view == views[0])

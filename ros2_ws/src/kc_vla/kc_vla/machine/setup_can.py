@@ -99,7 +99,7 @@ def plan_can_name(
         )
     interface = chosen(name, root, ask)
     if interface.usb is None:
-        raise SetupError(f"{interface.name} is no USB adapter: its name cannot be told by a serial number")
+        raise SetupError(f"{interface.name} is no USB adapter: it has no serial number to recognize it by")
     match, told = matching(interface.usb)
     program = ip or shutil.which("ip") or "/usr/sbin/ip"
     up = f"{program} link set {new} up txqueuelen {settings.queue} type can bitrate {settings.bitrate}"
@@ -125,7 +125,7 @@ def chosen(name: str, root: Path, ask: Ask) -> CanInterface:
     if found is None:
         raise SetupError(f"no CAN interface '{name}': there is {there}")
     if trouble:
-        raise SetupError(f"how {found.name} is set cannot be told: {trouble}: apt-get install iproute2")
+        raise SetupError(f"how {found.name} is set cannot be read: {trouble}: apt-get install iproute2")
     return found
 
 

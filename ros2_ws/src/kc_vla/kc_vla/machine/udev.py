@@ -27,7 +27,7 @@ def matching(device: UsbDevice, alike: bool = False) -> tuple[str, tuple[str, ..
     """
     for text in (device.vendor, device.product, device.interface):
         if not _PLAIN.fullmatch(text):
-            raise SetupError(f"a device that calls itself {text[:40]!r} cannot be told by a rule")
+            raise SetupError(f"a device that calls itself {text[:40]!r} cannot be recognized by a rule")
     kind = f'ATTRS{{idVendor}}=="{device.vendor}", ATTRS{{idProduct}}=="{device.product}"'
     if device.serial and not alike and _PLAIN.fullmatch(device.serial):
         return f'{kind}, ATTRS{{serial}}=="{device.serial}"', ()

@@ -101,7 +101,7 @@ class Intake:
         """
         stamp_ns = nanoseconds(message.header.stamp)
         if stamp_ns <= 0:
-            raise IntakeError("detections without a stamp: let the detector put in that of its picture")
+            raise IntakeError("detections without a stamp: let the detector set that of its image")
         if len(message.detections) > MOST_DETECTIONS:
             raise IntakeError(f"{len(message.detections)} detections in one message: {MOST_DETECTIONS} are the most")
         episode_id = _plain(message.episode_id, "episode_id")

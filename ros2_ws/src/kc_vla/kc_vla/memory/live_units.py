@@ -230,7 +230,7 @@ class LiveUnits:
         """
         if object_id not in self.memory:
             raise UnitError(
-                f"there is no unit {plain(object_id)[:_TOLD]!r}: it was never seen here, had to leave, or was told gone"
+                f"there is no unit {plain(object_id)[:_TOLD]!r}: it was never seen, was evicted, or was reported gone"
             )
         if outcome not in tuple(RecallOutcome):
             told = ", ".join(f"{each.value} {each.name}" for each in RecallOutcome)

@@ -49,10 +49,10 @@ class CameraNode(StackNode):
         self._infos = self.advertise(CameraInfo, topics.OWN_INFO, qos.IMAGE)
         if bool(wanted.source) == bool(wanted.topic):
             raise StartError(
-                "no camera source is given: set 'source' or, for a driver of others, 'topic', and one only"
+                "no camera source is given: set 'source' or, for a third-party driver, 'topic', and one only"
             )
         if (wanted.info or wanted.depth) and not wanted.topic:
-            raise StartError("'info' and 'depth' are of a driver of others: name its pictures with 'topic'")
+            raise StartError("'info' and 'depth' belong to a third-party driver: name its images with 'topic'")
         try:
             if wanted.calibration:
                 self._calibration = load_calibration(Path(wanted.calibration).expanduser())
@@ -72,8 +72,8 @@ class CameraNode(StackNode):
         self.get_logger().info(f"camera on {wanted.source} at {self._stream.fps:g} frames/s")
         if self._stream.fps < _TOO_FEW * wanted.fps:
             self.get_logger().warning(
-                f"{wanted.source} gives {self._stream.fps:g} pictures a second at this size, {wanted.fps:g} are asked "
-                "for: set 'format' to MJPG, or ask for smaller pictures (v4l2-ctl --list-formats-ext tells what it has)"
+                f"{wanted.source} gives {self._stream.fps:g} images a second at this size, {wanted.fps:g} are asked "
+                "for: set 'format' to MJPG, or ask for smaller images (v4l2-ctl --list-formats-ext tells what it has)"
             )
 
     def hardware(self) -> str:

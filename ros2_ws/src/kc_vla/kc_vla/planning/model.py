@@ -73,7 +73,7 @@ class ModelPlanner:
             except PlanningError as again:
                 name = self._server.settings.model
                 raise PlanningError(
-                    f"the model {name} gave no plan that can be done, though told what was wrong: {again}"
+                    f"the model {name} gave no plan that can be done, even after it got the reason: {again}"
                 ) from again
         return Plan(calls, BY, tokens, tuple(dict.fromkeys((*notes, *kept))))
 

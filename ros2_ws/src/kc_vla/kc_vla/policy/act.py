@@ -165,7 +165,7 @@ def _config(content: Mapping[str, Any]) -> ActConfig:
         shape = [_whole({"a size": size}, "a size", "pixels") for size in feature["shape"]]
         if feature["type"] == "VISUAL":
             if len(shape) != 3 or shape[0] != 3:
-                raise ValueError(f"the pictures {key} are {shape}: 3 colours, height and width are wanted")
+                raise ValueError(f"the images {key} are {shape}: 3 color channels, height and width are wanted")
             cameras[str(key)] = (shape[1], shape[2])
         elif feature["type"] == "STATE" and key == STATE:
             state = _length(key, shape)
@@ -179,7 +179,7 @@ def _config(content: Mapping[str, Any]) -> ActConfig:
         raise ValueError(f"it looks at {content['n_obs_steps']} moments at once: 1 is wanted")
     backbone = content["vision_backbone"]
     if backbone != "resnet18" or content.get("replace_final_stride_with_dilation"):
-        raise ValueError(f"its pictures go through a {backbone}: only a plain resnet18 is known")
+        raise ValueError(f"its images go through a {backbone}: only a plain resnet18 is known")
     chunk = _whole(content, "chunk_size", "chunk")
     executed = _whole(content, "n_action_steps", "chunk")
     if executed > chunk:

@@ -112,7 +112,7 @@ class LearnedBackend:
             return known.index(meant)
         told = "; ".join(f"'{text}'" for text in known)
         raise UnfitPolicyError(
-            f"the policy '{self._model.name}' does not know what to do for '{instruction}': it has learnt {told}"
+            f"the policy '{self._model.name}' does not know what to do for '{instruction}': it was trained on {told}"
         )
 
     def _look(self, views: Views) -> Array:
@@ -172,7 +172,7 @@ def open_learned(context: PolicyContext, options: LearnedOptions) -> LearnedBack
         )
     if model.history.strided and not options.strides:
         raise PolicyError(
-            f"the policy '{name}' has learnt from frames at a stride ({model.history}) to be compared with: here there "
+            f"the policy '{name}' was trained on frames at a stride ({model.history}), for comparison: here there "
             "are keyframes; kc-vla eval policy plays it"
         )
     return LearnedBackend(model, robot, options.device, options.threads, options.noise)

@@ -85,14 +85,14 @@ class LerobotBackend:
 
     def _picture(self, given: PolicyInput, view: str, size: tuple[int, int]) -> NDArray[np.uint8]:
         if view not in given.views:
-            raise UnfitPolicyError(f"the policy in {self._folder} looks at {view}: there is no such picture here")
+            raise UnfitPolicyError(f"the policy in {self._folder} looks at {view}: there is no such image here")
         picture, (height, width) = given.views[view], size
         if picture.shape[:2] == size:
             return np.ascontiguousarray(picture)
         if abs(picture.shape[1] / picture.shape[0] * height / width - 1) > _SAME_SHAPE:
             raise PolicyError(
-                f"the pictures of {view} are {picture.shape[1]} x {picture.shape[0]}, the policy in {self._folder} "
-                f"has learnt from {width} x {height}: set the camera to that shape"
+                f"the images of {view} are {picture.shape[1]} x {picture.shape[0]}, the policy in {self._folder} "
+                f"was trained on {width} x {height}: set the camera to that shape"
             )
         way = cv2.INTER_AREA if picture.shape[0] > height else cv2.INTER_LINEAR
         return np.asarray(cv2.resize(picture, (width, height), interpolation=way), np.uint8)
@@ -122,13 +122,13 @@ def _codec(about: ActModelInfo, robot: Robot, folder: Path) -> Codec:
         return fits[0]
     if fits:
         raise PolicyError(
-            f"the policy in {folder} is told no state, and {about.action} numbers can be joint positions or tool "
+            f"the policy in {folder} takes no state, and {about.action} numbers can be joint positions or tool "
             f"deltas of the robot '{robot.name}': only one with a state tells which"
         )
     sizes = " or ".join(f"{len(codec.state_names)} and {len(codec.action_names)}" for codec in codecs)
     raise PolicyError(
         f"the policy in {folder} takes a state of {about.state} numbers and gives actions of {about.action}: the "
-        f"robot '{robot.name}' has {sizes} (joint positions or tool deltas): choose the robot that it was taught on"
+        f"robot '{robot.name}' has {sizes} (joint positions or tool deltas): choose the robot that it was trained on"
     )
 
 

@@ -45,7 +45,7 @@ def write_picture(path: Path, episode: RecordedEpisode, live: LiveRun, compariso
     """
     done, png = cv2.imencode(".png", cv2.cvtColor(draw(episode, live, comparison).pixels, cv2.COLOR_RGB2BGR))
     if not done:
-        raise ReportError(f"the picture of the replay of {episode.bag} cannot be encoded as PNG")
+        raise ReportError(f"the plot of the replay of {episode.bag} cannot be encoded as PNG")
     path.write_bytes(png.tobytes())
 
 

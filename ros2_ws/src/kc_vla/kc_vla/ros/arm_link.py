@@ -102,7 +102,7 @@ class ArmLink:
     def _aim(self, action: ScheduledAction, seconds: float) -> None:
         values, session = np.asarray(action.values, float), self._session
         if session.arm is None or session.told is None:
-            raise ValueError("the arm has not told yet where it is")
+            raise ValueError("the arm has not reported its position yet")
         self._comes_to_rest &= session.told.report.mode is Mode.FOLLOW
         if self._comes_to_rest:  # where it is aimed still is no place to begin from
             return

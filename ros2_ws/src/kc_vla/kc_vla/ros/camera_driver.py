@@ -159,6 +159,6 @@ class CameraDriver:
         self._frame, ours = frame_id, self._wanted.frame_id
         if frame_id and frame_id != ours:
             self._node.get_logger().warning(
-                f"the driver calls its frame '{frame_id}' and the robot '{ours}': pictures are published in '{ours}'; "
+                f"the driver calls its frame '{frame_id}' and the robot '{ours}': images are published in '{ours}'; "
                 "name the driver's under 'cameras' of the robot file if poses between the two are looked up"
             )

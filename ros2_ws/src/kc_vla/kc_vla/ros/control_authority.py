@@ -99,7 +99,7 @@ class ControlAuthority:
     def require(self, turn: int) -> None:
         """Raise OutdatedError where another client drives than in that turn."""
         if turn != self.turn:
-            raise OutdatedError("somebody else drives by now")
+            raise OutdatedError("another client has control by now")
 
     def begin(self, episode: Episode, on_reset: Callable[[JobOutcome[str]], None]) -> None:
         """Begin an episode with the policy in control; `on_reset` gets the outcome of its `reset`."""

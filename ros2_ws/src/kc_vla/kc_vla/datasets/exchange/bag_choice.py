@@ -48,7 +48,7 @@ def choose(streams: Streams, frames: Stream, first: int | None, last: int | None
     begin, end = first or 0, count - 1 if last is None else last
     if not 0 <= begin <= end < count:
         raise ExchangeError(
-            f"{streams.bag}: --from {begin} --to {end}: {frames.theirs} has the pictures 0 to {count - 1}"
+            f"{streams.bag}: --from {begin} --to {end}: {frames.theirs} has the images 0 to {count - 1}"
         )
     pieces = _Pieces(streams)
     after = frames.messages[begin - 1].at if begin else -1
@@ -65,7 +65,7 @@ def choose(streams: Streams, frames: Stream, first: int | None, last: int | None
             _, again = ascending(stream.stamps)
             stream.leave_out([stream.used[k] for k in again.tolist()], "repeat the stamp of another", streams.begin_ns)
     if len(frames.used) < _LEAST:
-        raise ExchangeError(f"{streams.bag}: {len(frames.used)} pictures on {frames.theirs}: at least 2 are wanted")
+        raise ExchangeError(f"{streams.bag}: {len(frames.used)} images on {frames.theirs}: at least 2 are wanted")
     return notes
 
 
@@ -167,7 +167,7 @@ def hear(streams: Streams, frames: Stream, others: Sequence[tuple[Stream, NDArra
     if end - begin < max(_LEAST, _HALF * len(stamps)):
         raise ExchangeError(
             f"{streams.bag}: nothing on {deaf} within {within / _NS:g} s of {int((~heard).sum())} of {len(stamps)} "
-            f"pictures on {frames.theirs}: the robot was silent again and again; cut out a part with --from and --to"
+            f"images on {frames.theirs}: the robot was silent again and again; cut out a part with --from and --to"
         )
     ordered = sorted(frames.used, key=lambda message: message.stamp_ns)
     gone = [*ordered[:begin], *ordered[end:]]
@@ -180,7 +180,7 @@ def _never_meet(
 ) -> str:
     return (
         f"{streams.bag}: {stream.theirs} ({stream.ours}) is within {within / _NS:g} s of only {near} of "
-        f"{len(frames.used)} pictures on {frames.theirs}: its stamps go {span(times)}, theirs {span(frames.stamps)}; "
+        f"{len(frames.used)} images on {frames.theirs}: its stamps go {span(times)}, theirs {span(frames.stamps)}; "
         f"if that is another clock, leave {stream.ours} out of --topics, otherwise cut with --from and --to"
     )
 

@@ -157,7 +157,7 @@ class BagOutput:
             bgr = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
             done, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
             if not done:
-                raise ExchangeError(f"a picture of {width}x{height} pixels cannot be encoded as JPEG")
+                raise ExchangeError(f"an image of {width}x{height} pixels cannot be encoded as JPEG")
             fields = {"format": "jpeg", "data": data.tobytes()}
         self.write(picture_topic(view, quality), fields, stamp_ns, f"{view}_optical_frame", log_ns)
 

@@ -43,7 +43,7 @@ def clock_of(stamps: NDArray[np.int64], start_ns: int, period_s: float) -> Clock
         ExchangeError: there are fewer than two frames.
     """
     if len(stamps) < 2:
-        raise ExchangeError(f"{len(stamps)} pictures of the first view in the episode: at least 2 make a data set")
+        raise ExchangeError(f"{len(stamps)} images of the first view in the episode: at least 2 make a data set")
     gaps = np.diff(stamps)
     between = float(np.median(gaps))
     control = period_s * _NS

@@ -135,7 +135,7 @@ class _Episode:
             raise ExchangeError(f"{self.streams.bag}: {stream.theirs}: {error}: {way}") from error
         if states is None:
             raise ExchangeError(
-                f"{self.streams.bag}: {stream.theirs}: no message tells of a joint: leave joint_states out of --topics"
+                f"{self.streams.bag}: {stream.theirs}: no message names a joint: leave joint_states out of --topics"
             )
         self.notes += [f"{self.streams.bag}: {stream.theirs}: {note}" for note in states.notes]
         return states
@@ -173,7 +173,7 @@ class _Episode:
         if not inside:
             which = f"{len(stream.messages)} messages on {stream.theirs} (arm/command)"
             raise ExchangeError(
-                f"{bag}: none of the {which} is of the episode: their stamps go {span(stream.stamps)}, the pictures' "
+                f"{bag}: none of the {which} is of the episode: their stamps go {span(stream.stamps)}, the images' "
                 f"{span(self.stamps)}: leave arm/command out of --topics, or cut with --from and --to"
             )
         stream.used = inside

@@ -73,7 +73,7 @@ def import_videos(videos: Videos, output: Path) -> Imported:
                     last_s = time_s
                     bar.update()
         if not counts[first]:
-            raise ExchangeError(f"{film}, frame 0: the video has no pictures")
+            raise ExchangeError(f"{film}, frame 0: the video has no images")
         if joints is not None and joints.times_s[-1] > _LONGER * (last_s + period_s):
             raise ExchangeError(
                 f"{videos.joints} goes to {joints.times_s[-1]:g} s, the video to {last_s:g} s: times are in s"
@@ -136,7 +136,7 @@ def _rhythm(path: Path) -> tuple[float, int | None]:
     except (av.FFmpegError, IndexError) as error:
         raise ExchangeError(f"{path} is no video that can be read: {error}") from error
     if not rate:
-        raise ExchangeError(f"{path} does not say how many pictures a second it has")
+        raise ExchangeError(f"{path} does not state its frame rate")
     return float(1 / rate), length
 
 

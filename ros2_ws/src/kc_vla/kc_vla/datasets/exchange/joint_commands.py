@@ -88,7 +88,7 @@ def _by_name(row: JointRow, states: WholeStates | None, notes: dict[str, int]) -
         return None
     if not names:
         raise ExchangeError(
-            f"a message names none of its {len(row.positions)} joints, and the robot tells of {len(joints)}: {_WAY_OUT}"
+            f"a message names none of its {len(row.positions)} joints, and the robot reports {len(joints)}: {_WAY_OUT}"
         )
     if len(set(names)) < len(names):
         note("left out: a joint is named twice")
@@ -100,7 +100,7 @@ def _by_name(row: JointRow, states: WholeStates | None, notes: dict[str, int]) -
     elif len(theirs) == len(names) or (theirs and ours):
         raise ExchangeError(f"targets of {', '.join(names)}, but the joints are {', '.join(joints)}: {_WAY_OUT}")
     elif theirs:
-        note(f"{', '.join(theirs)} left out: the robot does not tell of that")
+        note(f"{', '.join(theirs)} left out: the robot does not report that")
     return {name: value for name, value in zip(names, row.positions, strict=True) if name in joints}
 
 

@@ -72,7 +72,7 @@ def parse_joints(text: str, told: str) -> JointTable:
         raise ExchangeError(f"{told} has no {'header row' if names is None else 'rows'}: time in s, then joint columns")
     values = np.array(rows, np.float64)
     if far := too_far(names, values[:, 1:]):
-        raise ExchangeError(f"{told}: {far[0]} goes to {far[1]:g}: rad and m are wanted, not degrees or millimetres")
+        raise ExchangeError(f"{told}: {far[0]} goes to {far[1]:g}: rad and m are wanted, not degrees or mm")
     return JointTable(names, values[:, 0], values[:, 1:])
 
 

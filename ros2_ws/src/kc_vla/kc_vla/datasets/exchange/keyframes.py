@@ -80,12 +80,10 @@ def recorded_keyframes(episode: RecordedEpisode, origin: Origin) -> tuple[Chosen
     else:
         known = [(k.frame, k.phase, k.label, "keyframe_selector", k.score) for k in episode.keyframes if k.committed]
         if not known:
-            raise ExchangeError("it holds no committed keyframe")
+            raise ExchangeError("it has no keyframe that its selector confirmed: choose other --keyframes")
     missing = [frame for frame, *_ in known if frame not in stamps]
     if missing:
-        raise ExchangeError(
-            f"frame {missing[0]}: it is a keyframe, but its picture of the first view is not in the bag"
-        )
+        raise ExchangeError(f"frame {missing[0]}: it is a keyframe, but its image of the first view is not in the bag")
     return tuple(
         Chosen(stamps[frame], phase, label, origin.value, author, score) for frame, phase, label, author, score in known
     )

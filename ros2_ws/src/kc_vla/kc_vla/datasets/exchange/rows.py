@@ -250,7 +250,7 @@ def _size(episode: RecordedEpisode, view: str, ref: MessageRef, notes: list[str]
     height, width = _even(pixels).shape[:2]
     if not height or not width:
         raise ExchangeError(
-            f"the {view} pictures have {pixels.shape[1]}x{pixels.shape[0]} pixels: videos have 2x2 and more"
+            f"the {view} images have {pixels.shape[1]}x{pixels.shape[0]} pixels: videos have 2x2 and more"
         )
     if pixels.shape[:2] != (height, width):
         was = f"{pixels.shape[1]}x{pixels.shape[0]}"

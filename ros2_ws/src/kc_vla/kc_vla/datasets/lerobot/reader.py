@@ -40,7 +40,7 @@ class DataSet:
         )
         self._keyframes = {row.index: self._source.keyframes(row) for row in self._source.episodes}
         if not (unmarked or any(self._keyframes.values())):
-            raise DataSetError(f"{folder} has no keyframes: {KEYFRAMES} is missing, or tells of none of its episodes")
+            raise DataSetError(f"{folder} has no keyframes: {KEYFRAMES} is missing, or names none of its episodes")
 
     def keyframes(self, episode: int) -> tuple[int, ...]:
         """Return the frames of an episode's keyframes, ascending, the first 0; empty where none are annotated."""

@@ -106,8 +106,8 @@ def find_material(
     for part in parts[1:]:
         if (part.robot.name, part.action) != (first.robot.name, first.action):
             raise DataError(
-                f"there are episodes of a '{first.robot.name}' told {_told(first.action)} "
-                f"and of a '{part.robot.name}' told {_told(part.action)}: a policy moves one robot in one way"
+                f"there are episodes of a '{first.robot.name}' with actions of {_told(first.action)} "
+                f"and of a '{part.robot.name}' with actions of {_told(part.action)}: a policy moves one robot in one way"
             )
         if set(part.views) != set(first.views):
             raise DataError(
@@ -185,7 +185,7 @@ def _demonstrated(
         raise DataError(f"{folder} is of a robot '{robot_type}': those of the stack are of {known}")
     if data_set.fps != robot.control_rate:
         raise DataError(
-            f"{folder} has {data_set.fps} frames a second, a '{robot.name}' is told {robot.control_rate:g} times: "
+            f"{folder} has {data_set.fps} frames a second, but a '{robot.name}' takes {robot.control_rate:g} actions: "
             "record or export it at that rate"
         )
     codec = codec_of(robot, data_set)

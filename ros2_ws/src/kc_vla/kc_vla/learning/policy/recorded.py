@@ -70,7 +70,7 @@ def codec_of(robot: Robot, data_set: DataSet) -> Codec:
         return codec
     known = " or ".join(", ".join(codec.action_names) for codec in codecs)
     told = ", ".join(names) or "numbers without names"
-    raise DataError(f"{folder} has actions of {told}: a '{robot.name}' is told {known}")
+    raise DataError(f"{folder} has actions of {told}: a '{robot.name}' takes {known}")
 
 
 def read_demonstrated(

@@ -81,7 +81,7 @@ def _shown(run: PolicyRun) -> list[NDArray[np.uint8]]:
         material = find_material(folders, events=events, cameras=run.cameras)
     except (DataError, DataSetError) as error:
         raise DataError(
-            f"8 bits need the episodes that {run.folder} learnt from, or --precision fp32: {error}"
+            f"8 bits need the episodes that {run.folder} was trained on, or --precision fp32: {error}"
         ) from error
     pictures = np.stack(pictures_of(material, run.config.image_size, _CALIBRATION))
     views = len(run.views)

@@ -161,7 +161,7 @@ def load_samples(
     for source in tqdm(material.episodes, desc="pictures", unit="episode"):
         episode = source.read(config.image_size)
         if missing := set(views) - set(episode.pictures):
-            raise DataError(f"an episode of '{source.instruction}' has no pictures of {', '.join(sorted(missing))}")
+            raise DataError(f"an episode of '{source.instruction}' has no images of {', '.join(sorted(missing))}")
         count = len(episode.frames)
         for name, values in _columns(episode, space).items():
             columns.setdefault(name, []).append(values)

@@ -115,7 +115,9 @@ def _instructions(init: PolicyRun, material: Material) -> list[str]:
     new = [text for text in material.instructions if text not in init.instructions]
     for text in new:
         if (meant := meant_among(text, init.instructions)) is not None:  # a policy in use takes it for that
-            raise DataError(f"'{text}' is another wording of '{meant}', which {init.folder} has learnt: write it so")
+            raise DataError(
+                f"'{text}' is another wording of '{meant}', which {init.folder} was trained on: write it so"
+            )
     return [*init.instructions, *new]
 
 

@@ -185,7 +185,7 @@ def episode_scores(network: SelectorNetwork, features: Features, task: str) -> S
     """Return the scores (N, phases) of N images one after the other, from their features (N, 512)."""
     model = network.model
     if task not in model.keyframes:
-        raise LearningError(f"model '{model.name}' has not learnt '{task}': it knows {', '.join(model.keyframes)}")
+        raise LearningError(f"model '{model.name}' was not trained on '{task}': it knows {', '.join(model.keyframes)}")
     windows = features[window_frames(np.arange(len(features)), model.window, model.stride)]
     return np.stack([network.scores(windows, task, phase) for phase in range(model.phases(task))], axis=1)
 

@@ -142,7 +142,7 @@ def _trunks(run: SelectorRun, learnt_from: Sequence[LabeledEpisode], precision: 
         if precision in ("auto", own):  # the head has learnt with it as it is
             return {own: run.frozen_trunk}
         if own == "int8":
-            raise LearningError(f"{run.folder} has kept the trunk of a model, which is int8: leave out --precision")
+            raise LearningError(f"{run.folder} has kept the backbone of a model, which is int8: leave out --precision")
         made["fp32"] = run.frozen_trunk
     else:
         export_trunk(trained_trunk(run), run.config.image_size, made["fp32"], len(run.cameras))

@@ -79,9 +79,9 @@ def train_selector(
         BagError: an episode cannot be read.
     """
     if trunk_of is not None and method != "two-stage":
-        raise LearningError(f"the method '{method}' does not take the trunk of another run")
+        raise LearningError(f"the method '{method}' does not take the backbone of another run")
     if trunk_of is not None and init is not None and "trunk" in init.parts:
-        raise LearningError("the trunk is either that of --trunk or that of --init: take --init-parts head")
+        raise LearningError("the backbone is either that of --trunk or that of --init: take --init-parts head")
     train = load_recordings(data, own, cameras)
     check_enough(train)
     tasks = learnt_tasks(train)
@@ -207,19 +207,19 @@ def _trunk_of(other: SelectorRun, run: SelectorRun) -> Backbone:
     """
     if other.frozen_trunk.exists():
         raise TrainingRunError(
-            f"{other.folder} has no trunk of its own, it kept that of model '{other.data['init']}': "
+            f"{other.folder} has no backbone of its own, it kept that of model '{other.data['init']}': "
             f"take --init {other.data['init']} --init-parts trunk --method no-metric, with the same --models, for that"
         )
     mine, theirs = run.config, other.config
     if replace(theirs, stage_two=mine.stage_two, window=mine.window, stride=mine.stride) != mine:
         raise TrainingRunError(
-            f"the trunk of {other.folder} was trained with other settings: only those of stage two may differ"
+            f"the backbone of {other.folder} was trained with other settings: only those of stage two may differ"
         )
     if any(other.data.get(part) != run.data.get(part) for part in ("train", "validation", "cameras")) or (
         other.data.get("episodes", run.data["episodes"]) != run.data["episodes"]
     ):
         raise TrainingRunError(
-            f"the trunk of {other.folder} was trained on other episodes or cameras: its features do not serve here"
+            f"the backbone of {other.folder} was trained on other episodes or cameras: its features do not serve here"
         )
     trunk = Backbone()
     trunk.load_state_dict(other.need(TRUNK, "finish its first stage with kc-vla train selector")["trunk"])

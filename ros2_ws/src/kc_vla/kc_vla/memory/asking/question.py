@@ -150,7 +150,7 @@ class MemoryQuestion:
         if self.asked is QuestionKind.IS and not (
             self.states or self.not_states or self.place or self.action or self.colour
         ):
-            raise QuestionError("say what the thing may be: a state, a colour or a place")
+            raise QuestionError("say what the thing may be: a state, a color or a place")
 
 
 def _check_text(text: str, name: str) -> None:

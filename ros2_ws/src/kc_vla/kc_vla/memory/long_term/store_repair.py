@@ -50,7 +50,7 @@ def repair_store(path: Path, damage: str) -> str:
     except (OSError, sqlite3.Error) as error:
         for ending in ("", *_LOGS):
             kept.with_name(kept.name + ending).unlink(missing_ok=True)
-        raise StoreError(f"{damage}, and could not be mended: {error}; free some space on its disk") from error
+        raise StoreError(f"{damage}, and could not be repaired: {error}; free some space on its disk") from error
     left_out = f"{lost} nodes are left out" if lost else "what cannot be read is left out"
     return f"{damage}; {saved} nodes are kept, {left_out}; the file as it was is {kept}"
 

@@ -39,7 +39,7 @@ def states_from_image(server: Server, image: bytes, task: str, objects: Sequence
     """
     kind = next((kind for start, kind in _KINDS.items() if image.startswith(start)), None)
     if kind is None or len(image) > MOST_IMAGE_BYTES:
-        raise UnitError(f"no picture to tell states from: a JPEG or PNG below {MOST_IMAGE_BYTES >> 20} MB is wanted")
+        raise UnitError(f"no image to read states from: a JPEG or PNG below {MOST_IMAGE_BYTES >> 20} MB is wanted")
     if not objects or max(map(len, objects)) > MOST_LETTERS or len(task) > 10 * MOST_LETTERS:
         raise UnitError("to tell states, name objects of at most 200 letters each and a task of at most 2000")
     names = {_bare(each): each for each in objects}
@@ -53,7 +53,7 @@ def states_from_image(server: Server, image: bytes, task: str, objects: Sequence
     said = server.say([{"role": "system", "content": _ROLE}, {"role": "user", "content": content}])
     found = _read(said, names)
     if not found:
-        raise ServerError(f"the model {server.settings.model} told no state of {', '.join(names)}")
+        raise ServerError(f"the model {server.settings.model} gave no state of {', '.join(names)}")
     return found
 
 

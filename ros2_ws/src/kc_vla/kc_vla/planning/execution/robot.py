@@ -204,7 +204,7 @@ class RememberingRobot:
         self._seen_elsewhere = self._seen_elsewhere + 1 if elsewhere else 0
         if self.held is not None and self._seen_elsewhere > 1:  # a detector may err, or need a moment
             self._seen_elsewhere = 0
-            self.note(f"{self.held.object_id} is not in the hand any more: somebody has taken it, or it fell")
+            self.note(f"{self.held.object_id} is not in the hand any more: a person took it, or it fell")
             self.held = None
         if self.held is not None:
             known = self._remembered(self.held.object_id) | dict(self.held.attributes)

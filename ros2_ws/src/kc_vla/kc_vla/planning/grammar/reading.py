@@ -266,7 +266,7 @@ def _clause(words: Words) -> Clause:
     found = verb_at(words)
     if found is None:
         raise PlanningError(
-            f"not understood: {said[:80]!r}: it begins with no known deed: say it as in 'put the mug on the desk'"
+            f"not understood: {said[:80]!r}: it begins with no known verb: say it as in 'put the mug on the desk'"
         )
     deed, count = found
     rest = words[count:]

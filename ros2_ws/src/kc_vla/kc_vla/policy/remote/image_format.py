@@ -44,10 +44,10 @@ class ImageFormat:
         """
         if not isinstance(sent, np.ndarray) or sent.dtype != np.uint8 or sent.ndim != 3:
             kind = f"{sent.dtype} of shape {list(sent.shape)}" if isinstance(sent, np.ndarray) else type(sent).__name__
-            raise WireError(f"{what} is {kind}: a picture has the type uint8 and the shape height, width, 3")
+            raise WireError(f"{what} is {kind}: an image has the type uint8 and the shape height, width, 3")
         upright = sent.transpose(1, 2, 0) if self.channels_first else sent
         if upright.shape[2] != 3 or 0 in upright.shape:
-            raise WireError(f"{what} has the shape {list(sent.shape)}: a picture has three colours")
+            raise WireError(f"{what} has the shape {list(sent.shape)}: an image has three color channels")
         return np.ascontiguousarray(np.rot90(upright, -(self.turn // 90)))
 
 

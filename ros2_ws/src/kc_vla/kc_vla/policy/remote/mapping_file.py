@@ -146,7 +146,7 @@ def _check(found: PolicyMapping) -> None:
     if "joints" in kinds and "rotation" in kinds:
         raise ValueError("the actions have joints and a rotation")
     if not found.pictures and not found.state:
-        raise ValueError("the server is shown nothing: pictures or state")
+        raise ValueError("the server gets no input: name images or the state")
     if found.speaks == "groot" and any(
         len(key) > 1 for each in (found.pictures, found.state, found.actions) for key in each
     ):

@@ -50,7 +50,7 @@ class ObservationHistory:
 
     def _body(self, felt: Proprioception | None) -> RobotPose:
         if felt is None:
-            raise PolicyError("nobody told what the robot feels: tool pose and joints")
+            raise PolicyError("the measured state is missing: tool pose and joints")
         robot = self._mapping.robot
         share = float(robot.gripper_share(felt.joints))
         return RobotPose(felt.pose, np.asarray(felt.joints[: len(robot.joints)], float), share)

@@ -154,7 +154,7 @@ def numbers(values: Any, what: str, rank: int) -> NDArray[np.float64]:
     if not np.isfinite(found).all():
         raise WireError(f"{what} has numbers that are not finite")
     if np.abs(found).max() > _LARGEST:
-        raise WireError(f"{what} has numbers beyond {_LARGEST:g}: no robot can be told that")
+        raise WireError(f"{what} has numbers beyond {_LARGEST:g}: no robot can execute that")
     return found
 
 

@@ -28,7 +28,7 @@ def check_access(host: str, token: str) -> None:
     checked_token(token)
     if host not in _HERE and not token:
         raise ServingError(
-            f"whoever reaches {host} could ask the policy: --host other than 127.0.0.1 needs a token, "
+            f"every client that reaches {host} could ask the policy: --host other than 127.0.0.1 needs a token, "
             f"{TOKEN} in the environment or --token"
         )
 

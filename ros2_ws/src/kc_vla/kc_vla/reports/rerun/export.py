@@ -136,7 +136,7 @@ class _Writer:
         quality = [cv2.IMWRITE_JPEG_QUALITY, _QUALITY]
         done, jpeg = cv2.imencode(".jpg", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR), quality)
         if not done:
-            raise BagReadError(f"a picture of {self._episode.bag} cannot be encoded as JPEG")
+            raise BagReadError(f"an image of {self._episode.bag} cannot be encoded as JPEG")
         return self._rerun.EncodedImage(contents=jpeg.tobytes(), media_type="image/jpeg")
 
     def _places(self) -> None:
