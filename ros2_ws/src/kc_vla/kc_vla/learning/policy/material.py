@@ -107,7 +107,7 @@ def find_material(
         if (part.robot.name, part.action) != (first.robot.name, first.action):
             raise DataError(
                 f"there are episodes of a '{first.robot.name}' with actions of {_told(first.action)} "
-                f"and of a '{part.robot.name}' with actions of {_told(part.action)}: a policy moves one robot in one way"
+                f"and of a '{part.robot.name}' with actions of {_told(part.action)}: train a policy on one of them"
             )
         if set(part.views) != set(first.views):
             raise DataError(
