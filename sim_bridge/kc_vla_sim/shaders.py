@@ -16,7 +16,7 @@ from pathlib import Path
 import sapien
 from mani_skill.render.shaders import PREBUILT_SHADER_CONFIGS, ShaderConfig
 
-from kc_vla.core.digest import digest
+from kc_vla.core.files import digest
 from kc_vla_sim.errors import RendererError
 from kc_vla_sim.robots.light_meshes import cache_folder
 

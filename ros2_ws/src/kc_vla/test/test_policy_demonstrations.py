@@ -238,7 +238,7 @@ def test_what_is_left_out_is_told_and_nothing_else_is(
 ) -> None:
     mine = shutil.copytree(data, tmp_path / "all/mine")
     write_episodes(tmp_path / "all/light", 2)  # with plans, beside it
-    with pytest.raises(DataError, match="a policy moves one robot in one way"):  # of a Panda: they are not passed over
+    with pytest.raises(DataError, match="train a policy on one of them"):  # of a Panda: they are not passed over
         find_material([tmp_path / "all"])
     shutil.rmtree(tmp_path / "all/light")
     (keyframes,) = mine.rglob("keyframes.json")

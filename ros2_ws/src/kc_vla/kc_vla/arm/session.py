@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from enum import Enum, auto
 
 from kc_vla.arm.control_process import Handshake, Told
 from kc_vla.arm.control_process import main as control
@@ -16,10 +17,8 @@ from kc_vla.arm.last_words import KEPT, NO_POWER
 from kc_vla.arm.progress import Patience
 from kc_vla.arm.remote import Answer, Remote, RemoteError
 from kc_vla.arm.servo_modes import NOT_ENABLED, Mode, ServoSettings
-from kc_vla.arm.session_words import RELEASE, RESET, RESUME, Say
-from kc_vla.arm.session_words import Failure as Failure
-from kc_vla.arm.session_words import Gravity as Gravity
 from kc_vla.arm.wiring import Wiring
+from kc_vla.core import topics
 from kc_vla.core.robot import Vector
 
 PATIENCE_S = 30.0
@@ -30,6 +29,28 @@ _THERE_S = 0.5
 """So long an arm that was lost is heard before it counts as there again."""
 ERRORS = (RuntimeError, ValueError, OSError)
 """What a call of the control process may raise."""
+RESUME, RELEASE, RESET = topics.RESUME, topics.RELEASE_E_STOP, topics.RESET
+"""What a person calls."""
+
+
+class Gravity(Enum):
+    """How grave it is what is said."""
+
+    NEWS = auto()
+    WARNING = auto()
+    PROBLEM = auto()
+
+
+class Failure(Enum):
+    """Why there is nothing more to do."""
+
+    CANNOT_START = auto()
+    """There is no arm, or it is not fit to move: another try would not help."""
+    LOST = auto()
+    """Its own process has ended; another one may find the arm."""
+
+
+Say = Callable[[Gravity, str], None]
 
 
 class ArmSession:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kc_vla.core.digest import digest
-from kc_vla.core.files import write_whole, yaml_text
+from kc_vla.core.files import digest, write_whole, yaml_text
 from kc_vla.core.share import NotInstalledError, share
 from kc_vla.core.untrusted import inner_path, parsed_yaml, read_text
 

@@ -6,7 +6,7 @@ import difflib
 import re
 from pathlib import Path
 
-from kc_vla.core.digest import digest
+from kc_vla.core.files import digest
 from kc_vla.core.untrusted import read_text
 from kc_vla.machine.plan import SetupError, SetupPlan, writing
 

@@ -7,19 +7,34 @@ from pathlib import Path
 
 from kc_vla.core.topics import image_topic
 from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.annotation_log import confirmed_track
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import NodeDiagnostics, RecordedChunk, RecordedEvent, Score
 from kc_vla.execution.scheduler import ChunkRequest
 from kc_vla.keyframes.selectors import needs_state
-from kc_vla.replay.annotation import annotated
 from kc_vla.replay.comparison import NODES, compare, last_frame
-from kc_vla.replay.differences import LiveRun
+from kc_vla.replay.differences import Annotated, LiveRun
 from kc_vla.replay.report import ReplaySettings, write_replay_report
 from kc_vla.replay.requests import recorded_requests
 
 NO_POLICY = "none"
 _READERS = "readers"
 """Begin of the player's diagnostics on the readers of a topic."""
+
+
+def annotated(episode: RecordedEpisode) -> Annotated | None:
+    """Return the newest confirmed annotation of an episode's bag; None where there is none.
+
+    Raises:
+        AnnotationError: it is not as it should be.
+        OSError: it cannot be read.
+    """
+    track = confirmed_track(episode.bag)
+    if track is None:
+        return None
+    numbers = {frame.stamp_ns: frame.index for frame in episode.frames}
+    marked = {mark.phase: numbers[mark.stamp_ns] for mark in track.marks if mark.stamp_ns in numbers}
+    return Annotated(track.author, marked)
 
 
 class LiveReplay:

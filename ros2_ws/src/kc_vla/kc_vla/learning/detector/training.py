@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from kc_vla.core.digest import digest
+from kc_vla.core.files import digest
 from kc_vla.datasets.detections.folder import LabeledImages, read_images
 from kc_vla.learning.common.curves import draw_curves
 from kc_vla.learning.common.device import Device

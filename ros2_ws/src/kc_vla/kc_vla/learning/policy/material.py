@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from kc_vla.core.chunk import ActionType
-from kc_vla.core.digest import digest
+from kc_vla.core.files import digest
 from kc_vla.core.robot import Robot, load_robot, shipped_robots
 from kc_vla.datasets.lerobot.layout import INFO, INTERVENTION, read_json
 from kc_vla.datasets.lerobot.reader import DataSet, EpisodeInfo, open_data_sets

@@ -11,7 +11,7 @@ import onnx
 import torch
 from torch import Tensor, nn
 
-from kc_vla.core.digest import digest
+from kc_vla.core.files import digest
 from kc_vla.inference.models import find_model, shipped_models
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_values

@@ -14,8 +14,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.core.digest import digest
-from kc_vla.core.files import replacing
+from kc_vla.core.files import digest, replacing
 from kc_vla.keyframes.image_crop import Picture
 from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.device import Device

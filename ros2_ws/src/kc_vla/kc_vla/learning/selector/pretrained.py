@@ -10,8 +10,7 @@ import onnx
 import torch
 from torch import Tensor
 
-from kc_vla.core.digest import digest
-from kc_vla.core.files import copy_whole
+from kc_vla.core.files import copy_whole, digest
 from kc_vla.keyframes.cameras import Camera
 from kc_vla.keyframes.image_crop import Picture
 from kc_vla.keyframes.model import SelectorModel, load_selector

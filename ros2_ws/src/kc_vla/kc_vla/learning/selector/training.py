@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from kc_vla.core.digest import digest
+from kc_vla.core.files import digest
 from kc_vla.core.task_file import tasks_as_dict
 from kc_vla.core.tasks import Task
 from kc_vla.inference.onnx_sessions import open_session

@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
-from kc_vla.memory.asking.forms import FORMS
+from kc_vla.memory.asking.forms_of_actions import ACTION_FORMS
+from kc_vla.memory.asking.forms_of_places import CONTENT_FORMS, ORDERED_FORM, WHERE_FORMS
+from kc_vla.memory.asking.forms_of_states import CONDITION_FORMS, DUTY_FORM, IS_FORM, STATE_FORMS
+from kc_vla.memory.asking.forms_of_things import COUNT_FORMS, FOR_FORMS, LAST_RESORT, THERE_FORMS
 from kc_vla.memory.asking.question import MemoryQuestion, QuestionError
 from kc_vla.memory.asking.wording import prepared, without_lead, worded
 
+_Form = Callable[[re.Match[str]], MemoryQuestion | None]
+_TABLE: tuple[tuple[str, _Form], ...] = (
+    DUTY_FORM,
+    *FOR_FORMS[-2:],
+    *WHERE_FORMS,
+    *COUNT_FORMS,
+    *ACTION_FORMS,
+    *CONDITION_FORMS,
+    FOR_FORMS[0],
+    *CONTENT_FORMS,
+    *FOR_FORMS[1:-2],
+    *THERE_FORMS,
+    *STATE_FORMS,
+    ORDERED_FORM,
+    IS_FORM,
+    LAST_RESORT,
+)
+_FORMS = tuple((re.compile(pattern), form) for pattern, form in _TABLE)
+"""All patterns of questions, each with what makes a checked question of it; the first that fits counts."""
 _AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|might|may|would|should|will|am)"
 _QUESTION = re.compile(
     rf"^(?:(?:where|when) (?:(?:else|in|on|at|inside)\b.*? )?{_AUXILIARY}\b|what\b|which\b|who\b|whose\b|whom\b"
@@ -64,7 +87,7 @@ def read_question(text: str) -> MemoryQuestion:
     plain = worded(text)
     if _COMPARED.search(plain):
         raise QuestionError("I do not compare things: ask how many there are, or in which state each one is")
-    for pattern, form in FORMS:
+    for pattern, form in _FORMS:
         if (found := pattern.match(plain)) is not None and (question := form(found)) is not None:
             return replace(question, text=text.strip()[:300])
     raise QuestionError(_refusal(plain))
