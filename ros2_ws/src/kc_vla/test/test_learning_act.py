@@ -162,7 +162,7 @@ def _statistics(folder: Path, **entries: np.ndarray) -> None:
             lambda f: _statistics(f, mean=np.zeros(7, np.float32)),
             "normalised by MEAN_STD, and its statistics have no std",
         ),
-        (lambda f: _statistics(f, mean=np.zeros(3, np.float32), std=np.ones(3, np.float32)), "statistics of 3"),
+        (lambda f: _statistics(f, mean=np.zeros(3, np.float32), std=np.ones(3, np.float32)), "its statistics have 3"),
         (lambda f: _statistics(f, mean=np.full(7, np.inf, np.float32), std=np.ones(7, np.float32)), "are not finite"),
     ],
 )
