@@ -66,7 +66,7 @@ def test_an_environment_that_tells_of_more_than_the_table_knows_is_one_line(
     simulator: Simulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TASKS, "other", replace(TASKS["counting"], name="other", keyframes=("start",), cues=()))
-    with pytest.raises(BadTaskError, match=r"'other' tells of number 1 of its keyframes, counted from 0: .* has 1"):
+    with pytest.raises(BadTaskError, match=r"'other' reports number 1 of its keyframes, counted from 0, .* has 1"):
         waited(simulator, "other")
 
 
