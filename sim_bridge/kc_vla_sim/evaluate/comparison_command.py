@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cli.numbers import positive
+from kc_vla.cli.training import add_arithmetic, add_settings, changed_settings
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SplitError
@@ -32,7 +33,7 @@ def main(words: Sequence[str]) -> int:
     from kc_vla.learning.common.errors import LearningError
 
     options = main_parser("eval", _add_arguments).parse_args(words)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.training
     interrupted = f"kc-vla eval {options.what}: interrupted: the same command goes on"
     failures = (LearningError, ModelError, StackError, SplitError, BagError, SimulationError)
     return exit_status("eval", lambda: _compare(options), *failures, interrupted=interrupted)
@@ -48,8 +49,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--row", action="append", choices=rows, help="one of the rows; can be repeated (all)")
     parser.add_argument("--task", action="append", choices=tasks, help="can be repeated (all)")
-    parser.add_argument("--config", type=Path, help="TOML file of the trainings' settings")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="one setting; repeatable")
+    add_settings(parser, "steps=2000", "TOML file of the trainings' settings")
     parser.add_argument(
         "--init",
         metavar="RUN|MODEL",
@@ -58,8 +58,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--init-models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    parser.add_argument("--precision", default="auto", help="precision of the arithmetic: auto, fp32 or bf16")
+    add_arithmetic(parser)
     parser.add_argument(
         "--episodes", type=positive, default=50, help="episodes of each task, for the rows selector and condensed (50)"
     )
@@ -79,7 +78,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from kc_vla.cli.learning import pair
     from kc_vla.learning.policy.config import load_policy_config
     from kc_vla.learning.policy.restoring import run_or_model
     from kc_vla_sim.evaluate.agent import Execution
@@ -104,7 +102,7 @@ def _compare(options: argparse.Namespace) -> None:
         table=options.what,
         rows=options.row or (),
         data=options.data or [Path("data/plans/train")],
-        config=load_policy_config(options.config, dict(pair(text) for text in options.set)),
+        config=load_policy_config(options.config, changed_settings(options)),
         init=None if options.init is None else run_or_model(options.init, options.init_models, options.output),
         device=(options.device, options.precision),
         setting=setting,

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from kc_vla.cli.interrupts import prompt_interrupts
-from kc_vla.cli.verbs import exit_status
-from kc_vla.core.errors import StackError
-from kc_vla.inference.onnx_sessions import InferenceError
+from kc_vla.cli.training import learning_status
 
 _TEXT = """\
 Make what policy:=lerobot runs of an ACT policy that LeRobot has trained: an ONNX file beside LeRobot's own, with the
@@ -32,14 +28,7 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("checkpoint", type=Path, help="folder with LeRobot's config.json and model.safetensors")
     options = parser.parse_args(words[2:])
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
-    interrupted = "kc-vla export: interrupted"
-
-    def work() -> None:
-        with prompt_interrupts(interrupted):
-            _export(options.checkpoint)
-
-    return exit_status("export", work, StackError, InferenceError, interrupted=interrupted)
+    return learning_status("export", lambda: _export(options.checkpoint))
 
 
 def _export(folder: Path) -> None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from kc_vla.bags.errors import BagError
-from kc_vla.cli.interrupts import prompt_interrupts
 from kc_vla.cli.numbers import positive
-from kc_vla.cli.verbs import exit_status
-from kc_vla.core.errors import StackError
-from kc_vla.inference.models import ModelError, shipped_models
-from kc_vla.learning.common.config import ARITHMETICS
-from kc_vla.learning.common.errors import LearningError
+from kc_vla.cli.training import (
+    MODELS,
+    add_arithmetic,
+    add_entry,
+    add_settings,
+    changed_settings,
+    device_of_training,
+    learning_status,
+)
+from kc_vla.inference.models import shipped_models
 from kc_vla.perception.detector_model import DETECTOR
 
-_RUN, _MODELS, _EVAL = Path("runs/detector"), Path("my_models"), Path("runs/eval_detector")
+_RUN, _EVAL = Path("runs/detector"), Path("runs/eval_detector")
 _TRAIN_DATA, _VALIDATION, _TEST = (Path("data/detections") / each for each in ("train", "validation", "test"))
 _TRAIN = """\
 Train the detector of objects on rendered images, as `kc-vla collect --detections` makes them. Curves and checkpoints
@@ -46,34 +48,23 @@ def main(words: Sequence[str]) -> int:
         "eval": (_eval_parser, _eval),
     }[verb]
     options = parser().parse_args(words[2:])
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
-    goes_on = ": the same command goes on" if verb == "train" else ""
-    interrupted = f"kc-vla {verb}: interrupted{goes_on}"
-
-    def work() -> None:
-        with prompt_interrupts(interrupted):
-            run(options)
-
-    return exit_status(verb, work, LearningError, BagError, ModelError, StackError, interrupted=interrupted)
+    return learning_status(verb, lambda: run(options))
 
 
 def _train(options: argparse.Namespace) -> None:
-    from kc_vla.cli.learning import pair
-    from kc_vla.learning.common.device import device_of_run
     from kc_vla.learning.detector.config import load_detector_config
     from kc_vla.learning.detector.run import DetectorRun
     from kc_vla.learning.detector.training import train_detector
 
-    config = load_detector_config(options.config, dict(pair(text, "epochs=20") for text in options.set))
+    config = load_detector_config(options.config, changed_settings(options))
     DetectorRun.require_own(options.output)
-    device = device_of_run(DetectorRun(options.output), options.device, options.precision)
-    print(f"Computes on {device.name} in {device.precision}: {device.why}", flush=True)
+    device = device_of_training(DetectorRun(options.output), options)
     init = None if options.init is None else DetectorRun(options.init)
     data, validation = options.data or [_TRAIN_DATA], options.validation or [_VALIDATION]
     run = train_detector(options.output, data, validation, config, device, init)
     best = max(line["map_50"] for line in run.read_log())
     print(f"{options.output}: trained, mAP@0.5 {100 * best:.1f} % on validation images; its curves are in curves.png")
-    print(f"Next: kc-vla export detector {options.output} --models {_MODELS}")
+    print(f"Next: kc-vla export detector {options.output} --models {MODELS}")
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -111,21 +102,8 @@ def _train_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-o", "--output", "--out", type=Path, default=_RUN, help=f"folder of the run ({_RUN})")
     parser.add_argument("--init", type=Path, metavar="RUN", help="begin with the best network of this run")
-    parser.add_argument("--config", type=Path, help="TOML file of settings")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="one setting, after those of the file, such as epochs=20; repeatable",
-    )
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    parser.add_argument(
-        "--precision",
-        choices=ARITHMETICS,
-        default=ARITHMETICS[0],
-        help="precision of the arithmetic; auto: the faster one here, measured at the start (auto)",
-    )
+    add_settings(parser, "epochs=20")
+    add_arithmetic(parser)
     return parser
 
 
@@ -135,9 +113,7 @@ def _export_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "run", type=Path, help=f"folder of the training: --output of `kc-vla train detector`, e.g. {_RUN}"
     )
-    parser.add_argument("--models", type=Path, default=_MODELS, help=f"folder of models to add it to ({_MODELS})")
-    parser.add_argument("--name", default=DETECTOR, help=f"its name there ({DETECTOR})")
-    parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
+    add_entry(parser, DETECTOR)
     return parser
 
 

@@ -3,56 +3,38 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 
-from kc_vla.bags.errors import BagError
-from kc_vla.cli.interrupts import prompt_interrupts
 from kc_vla.cli.learning_parser import DATA, EVAL, VALIDATION, learning_parser
-from kc_vla.cli.verbs import exit_status
-from kc_vla.core.errors import StackError
+from kc_vla.cli.training import MODELS, changed_settings, device_of_training, learning_status
 from kc_vla.core.files import write_whole
-from kc_vla.inference.models import ModelError, shipped_models
-from kc_vla.inference.onnx_sessions import InferenceError
+from kc_vla.inference.models import shipped_models
 from kc_vla.keyframes.cameras import THIRD_PERSON, parse_cameras
 from kc_vla.keyframes.selectors import SELECTOR
-from kc_vla.learning.common.errors import LearningError
 
 
 def main(words: Sequence[str]) -> int:
     """Run a subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     runs = {"train": _train, "export": _export, "tune": _tune, "eval": _eval, "annotate": _annotate}
     options = learning_parser(runs).parse_args(words)
-    # torch's idle threads spin, beside any other busy process at a thirtieth of the speed; read when torch is imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    goes_on = ": the same command goes on" if options.verb == "train" else ""
-    interrupted = f"kc-vla {options.verb}: interrupted{goes_on}"
-
-    def work() -> None:
-        with prompt_interrupts(interrupted):
-            options.run(options)
-
-    failures = (LearningError, BagError, ModelError, InferenceError, StackError)
-    return exit_status(options.verb, work, *failures, interrupted=interrupted)
+    return learning_status(options.verb, lambda: options.run(options))
 
 
 def _train(options: argparse.Namespace) -> None:
     from kc_vla.core.task_file import read_tasks
-    from kc_vla.learning.common.device import device_of_run
     from kc_vla.learning.selector.config import load_config
     from kc_vla.learning.selector.pretrained import find_pretrained
     from kc_vla.learning.selector.run import SelectorRun
     from kc_vla.learning.selector.training import train_selector
 
-    changes = dict(pair(text) for text in options.set)
+    changes = changed_settings(options)
     init = None
     if options.init is not None:
         init = find_pretrained(options.models or shipped_models(), options.init, options.init_parts)
     config = load_config(options.config, changes, init.settings() if init is not None else {})
     own = read_tasks(options.tasks) if options.tasks else {}
     cameras = parse_cameras(options.camera or [str(THIRD_PERSON)])
-    device = device_of_run(SelectorRun(options.output), options.device, options.precision)
-    print(f"Computes on {device.name} in {device.precision}: {device.why}")
+    device = device_of_training(SelectorRun(options.output), options)
     run = train_selector(
         options.output,
         options.data or [DATA],
@@ -67,7 +49,7 @@ def _train(options: argparse.Namespace) -> None:
     )
     f1 = max(line["f1"] for line in run.read_log() if "f1" in line)
     print(f"{options.output}: trained, F1 {100 * f1:.1f} % on the validation episodes; its curves are in curves.png")
-    print(f"Next: kc-vla export selector {options.output} --models my_models")
+    print(f"Next: kc-vla export selector {options.output} --models {MODELS}")
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -153,11 +135,3 @@ def _annotate(options: argparse.Namespace) -> None:
 
     for path in write_rule_annotations(options.data, options.output):
         print(path)
-
-
-def pair(text: str, example: str = "stage_one.epochs=10") -> tuple[str, str]:
-    """Return name and value of a --set; raise LearningError where it is none."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise LearningError(f"bad --set '{text}': write NAME=VALUE, as in {example}")
-    return name, value

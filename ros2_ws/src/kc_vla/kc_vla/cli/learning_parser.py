@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kc_vla.cli.training import MODELS, add_arithmetic, add_entry, add_name, add_settings
 from kc_vla.keyframes.selectors import SELECTOR
-from kc_vla.learning.common.config import ARITHMETICS
 from kc_vla.learning.selector.config import INIT_PARTS, METHODS, PRECISIONS
 
 Run = Callable[[argparse.Namespace], None]
 _RUN = "runs/selector"
-_MODELS = "my_models"
 DATA, VALIDATION = Path("data/train"), Path("data/validation")
 """The episodes to train on, and to choose by, where nothing else is said."""
 EVAL = Path("runs/eval")
@@ -80,14 +79,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     _folders(train, "--data", f"episodes to learn from, repeatable ({DATA})")
     _folders(train, "--validation", f"episodes to choose the head by, repeatable ({VALIDATION})")
     _folder(train, "--output", _RUN, "folder of the run; one that was interrupted goes on there")
-    train.add_argument("--config", type=Path, help="TOML file of settings (default: the paper's), e.g. the one below")
-    train.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="one setting, after those of the file; repeatable",
-    )
+    add_settings(train, "stage_one.epochs=10", "TOML file of settings (default: the paper's), e.g. the one below")
     train.add_argument("--method", choices=METHODS, default=METHODS[0], help="the paper's, or one of its baselines")
     train.add_argument("--init", metavar="MODEL", help=f"begin with the weights of a model, e.g. {SELECTOR}")
     train.add_argument(
@@ -107,13 +99,7 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     add_camera(
         train, "a view of the robot that the selector looks at, such as wrist; several: side by side (third_person)"
     )
-    train.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    train.add_argument(
-        "--precision",
-        choices=ARITHMETICS,
-        default=ARITHMETICS[0],
-        help="precision of the arithmetic; auto: the faster one here, measured at the start (auto)",
-    )
+    add_arithmetic(train)
 
     export = _verb(verbs, "export", "make ONNX files of a trained selector", _EXPORT, runs["export"])
     export.add_argument(
@@ -122,23 +108,20 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     learnt_from = "episodes it was learnt from: its tasks, and the ranges of 8-bit numbers"
     _folders(export, "--data", f"{learnt_from}; repeatable (the run's own)")
     _folders(export, "--validation", "episodes to choose the thresholds by; repeatable (the run's own)")
-    _folder(export, "--models", _MODELS, "folder of models to add it to; a registry is made where there is none")
-    export.add_argument("--name", default=SELECTOR, help=f"its name there ({SELECTOR})")
+    add_entry(export, SELECTOR)
     export.add_argument(
         "--precision",
         choices=PRECISIONS,
         default=PRECISIONS[0],
         help="numbers of the backbone: int8 is faster on a CPU; auto takes it unless F1 falls (auto)",
     )
-    _replace(export)
 
     tune = _verb(verbs, "tune", "choose the thresholds of a selector anew", _TUNE, runs["tune"])
     _folder(tune, "--validation", str(VALIDATION), "episodes to choose the thresholds by")
     tune.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
     tune.add_argument("--model", default=SELECTOR, help=f"name there ({SELECTOR})")
-    _folder(tune, "--output", _MODELS, "folder of models to add the tuned one to")
-    tune.add_argument("--name", default=SELECTOR, help=f"its name there ({SELECTOR})")
-    _replace(tune)
+    _folder(tune, "--output", str(MODELS), "folder of models to add the tuned one to")
+    add_name(tune, SELECTOR)
 
     judge = _verb(verbs, "eval", "measure selectors, rules or events on test episodes", _EVAL, runs["eval"])
     _folder(judge, "--data", "data/test", "episodes to judge by")
@@ -175,10 +158,6 @@ def _verb(verbs: Any, name: str, text: str, more: str, run: Run) -> argparse.Arg
     )
     parser.set_defaults(run=run)
     return parser
-
-
-def _replace(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
 
 
 def add_camera(parser: argparse.ArgumentParser, text: str) -> None:

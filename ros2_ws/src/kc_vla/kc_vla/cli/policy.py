@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from kc_vla.bags.errors import BagError
-from kc_vla.cli.interrupts import prompt_interrupts
 from kc_vla.cli.learning_parser import add_camera
-from kc_vla.cli.verbs import exit_status
-from kc_vla.core.errors import StackError
-from kc_vla.inference.models import ModelError
+from kc_vla.cli.training import (
+    MODELS,
+    add_arithmetic,
+    add_entry,
+    add_settings,
+    changed_settings,
+    device_of_training,
+    learning_status,
+)
 from kc_vla.keyframes.cameras import parse_cameras
-from kc_vla.learning.common.config import ARITHMETICS
-from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.policy.config import PRECISIONS
 
 _RUN, _NAME = Path("runs/policy"), "policy"
@@ -42,29 +43,18 @@ def main(words: Sequence[str]) -> int:
     """Run the subcommand; return the exit status: 0, 1 for a failure shown in one line, 2 for bad arguments, 130."""
     verb = words[0]
     options = (_train_parser() if verb == "train" else _export_parser()).parse_args(words[2:])
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # see kc_vla.cli.learning
-    goes_on = ": the same command goes on" if verb == "train" else ""
-    interrupted = f"kc-vla {verb}: interrupted{goes_on}"
-
-    def work() -> None:
-        with prompt_interrupts(interrupted):
-            (_train if verb == "train" else _export)(options)
-
-    return exit_status(verb, work, LearningError, BagError, ModelError, StackError, interrupted=interrupted)
+    return learning_status(verb, lambda: (_train if verb == "train" else _export)(options))
 
 
 def _train(options: argparse.Namespace) -> None:
-    from kc_vla.cli.learning import pair
-    from kc_vla.learning.common.device import device_of_run
     from kc_vla.learning.policy.config import load_policy_config
     from kc_vla.learning.policy.restoring import run_or_model
     from kc_vla.learning.policy.run import PolicyRun
     from kc_vla.learning.policy.training import train_policy
 
-    config = load_policy_config(options.config, dict(pair(text, "steps=2000") for text in options.set))
+    config = load_policy_config(options.config, changed_settings(options))
     PolicyRun.require_own(options.output)
-    device = device_of_run(PolicyRun(options.output), options.device, options.precision)
-    print(f"Computes on {device.name} in {device.precision}: {device.why}", flush=True)
+    device = device_of_training(PolicyRun(options.output), options)
     run = train_policy(
         options.output,
         options.data or options.default_data,
@@ -76,7 +66,7 @@ def _train(options: argparse.Namespace) -> None:
     )
     last = run.read_log()[-1]
     print(f"{options.output}: trained; on episodes that were held out it is off by {_told(last)}; curves in curves.png")
-    print(f"Next: kc-vla export policy {options.output} --models my_models")
+    print(f"Next: kc-vla export policy {options.output} --models {MODELS}")
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -117,16 +107,13 @@ def _export_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "run", type=Path, help=f"folder of the training: --output of `kc-vla train policy`, e.g. {_RUN}"
     )
-    models = Path("my_models")
-    parser.add_argument("--models", type=Path, default=models, help=f"folder of models to add it to ({models})")
-    parser.add_argument("--name", default=_NAME, help=f"its name there ({_NAME})")
+    add_entry(parser, _NAME)
     parser.add_argument(
         "--precision",
         choices=PRECISIONS,
         default=PRECISIONS[0],
         help="precision of the backbone: 8 bits take less than half the time on a CPU (int8)",
     )
-    parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
     return parser
 
 
@@ -161,19 +148,6 @@ def _train_parser() -> argparse.ArgumentParser:
         "on the others as a whole",
     )
     add_camera(parser, "a camera of the robot, that it looks at (all that the data have)")
-    parser.add_argument("--config", type=Path, help="TOML file of settings")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="one setting, after those of the file; repeatable",
-    )
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    parser.add_argument(
-        "--precision",
-        choices=ARITHMETICS,
-        default=ARITHMETICS[0],
-        help="precision of the arithmetic; auto: the faster one here, measured at the start (auto)",
-    )
+    add_settings(parser, "steps=2000")
+    add_arithmetic(parser)
     return parser
