@@ -11,14 +11,14 @@ from vision_msgs.msg import Detection2DArray
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
-from kc_vla.core.untrusted import one_line
 from kc_vla.inference.worker import AtOnce, JobOutcome, Runner
+from kc_vla.perception.detector_keeper import DetectorKeeper, GivenUpDetector, failed_look
 from kc_vla.perception.detectors import DETECTORS, ObjectDetector, SkippedImageError, open_detector, open_listener
 from kc_vla.perception.fresh_crops import FreshCrops
 from kc_vla.perception.localization import Localizer
 from kc_vla.perception.perceiver import Perceiver
 from kc_vla.perception.reported_objects import ReportedObjects
-from kc_vla.perception.supervision import SupervisedDetector
+from kc_vla.perception.standing_problems import StandingProblems
 from kc_vla.perception.tracking import Tracker
 from kc_vla.perception.tracks import TrackerSettings
 from kc_vla.perception.view_stream import RawFrame
@@ -33,10 +33,7 @@ from kc_vla.ros.work import runner
 from kc_vla_msgs.msg import ObjectDetections
 
 _LOOK_S, _WATCH_S = 0.05, 0.5
-_MOST_GIVEN_UP = 3
-"""Detectors that never came back from an image: each leaves a thread behind."""
 _RATE_WINDOW_S = 5.0
-_MOST_LETTERS = 200
 
 _Seen = tuple[ObjectDetections, Detection2DArray, list[str], float]
 """What is published, in 3-D and as boxes, why other things are not, and how long the look took, s."""
@@ -50,12 +47,12 @@ class PerceptionNode(StackNode):
 
     def __init__(self) -> None:
         super().__init__("perception")
-        self._lines: dict[str, str] = {}
+        self._problems = StandingProblems()
         self._turns: defaultdict[str, float] = defaultdict(float)
         self._looked: Counter[str] = Counter()
         self._times: deque[float] = deque(maxlen=1000)
-        self._busy, self._given_up, self._objects = False, 0, 0
-        self._supervised: SupervisedDetector | None = None
+        self._busy, self._objects = False, 0
+        self._keeper: DetectorKeeper | None = None
         self._reports: ReportQueue | None = None
         self._work: Runner = AtOnce()
 
@@ -63,7 +60,7 @@ class PerceptionNode(StackNode):
         """Open the detector and begin to listen."""
         values = self.parameters
         self._published = self.advertise(ObjectDetections, topics.DETECTIONS, qos.STATE)
-        self._supervised = self._reports = None
+        self._keeper = self._reports = None
         try:
             row = DETECTORS.get(values.detector)
             if row.passes_on:
@@ -77,8 +74,8 @@ class PerceptionNode(StackNode):
     def stop(self) -> None:
         """Leave a detector that computes to itself."""
         self._work.close()
-        if self._supervised is not None:
-            self._supervised.abandon()
+        if self._keeper is not None:
+            self._keeper.abandon()
 
     def details(self) -> dict[str, object]:
         """Return what was looked at."""
@@ -90,8 +87,8 @@ class PerceptionNode(StackNode):
             "objects": self._objects,
         }
         told |= {f"looked/{view}": count for view, count in self._looked.items()}
-        if self._supervised is not None:
-            told["detector_failures"] = self._supervised.failures + self._given_up
+        if self._keeper is not None:
+            told["detector_failures"] = self._keeper.failures
         if self._reports is not None:
             told["reports"] = self._reports.heard
         return told
@@ -121,14 +118,10 @@ class PerceptionNode(StackNode):
             self._reports = ReportQueue(self, listener, self._inputs, values, self._tell, self._look)
             self._begin(self._reported)
         else:
-            self._open()
+            open_it = partial(open_detector, values.detector, values.given_options())
+            self._keeper = DetectorKeeper(values.detector, open_it, values.answer_timeout)
+            self._begin(self._keeper.detector)
         self.every(_LOOK_S, self._look)
-
-    def _open(self) -> None:
-        values = self.parameters
-        given = values.given_options()
-        self._supervised = SupervisedDetector(values.detector, partial(open_detector, values.detector, given))
-        self._begin(self._supervised)
 
     def _begin(self, detector: ObjectDetector) -> None:
         self._perceiver = Perceiver(detector, self._localizer, self._tracker)
@@ -139,7 +132,7 @@ class PerceptionNode(StackNode):
 
     def _look(self) -> None:
         """Look at the newest image that is complete, of the camera whose turn it is."""
-        if self._busy or self._given_up > _MOST_GIVEN_UP:
+        if self._busy or (self._keeper is not None and self._keeper.over):
             return
         if self._reports is not None:
             if (found := self._reports.next()) is not None:
@@ -183,8 +176,7 @@ class PerceptionNode(StackNode):
             self._tell("detector", str(error))
             return
         except Exception as error:  # noqa: BLE001  # no image may end the node
-            why = one_line(f"{type(error).__name__}: {error}")[:_MOST_LETTERS]
-            self._tell("detector", f"an image of {raw.camera} is left out, looking at it failed: {why}")
+            self._tell("detector", failed_look(raw.camera, error))
             return
         self._publish(message)
         if self._boxes[raw.camera].get_subscription_count():
@@ -205,7 +197,7 @@ class PerceptionNode(StackNode):
     # -- what is wrong ------------------------------------------------------------------------------------------
 
     def _watch(self) -> None:
-        if self._reports is None and self._supervised is None:
+        if self._reports is None and self._keeper is None:
             heard = any(map(self.count_publishers, self._passed.topics))
             self._tell("truth", "" if heard else f"nobody publishes on {' or '.join(self._passed.topics)}")
             return
@@ -214,30 +206,20 @@ class PerceptionNode(StackNode):
             self._tell(view, stream.stale(now_s, self._inputs.began_s) or stream.problem)
         if self._reports is not None:
             self._tell("silence", self._reports.silent())
-        if self._work.busy_s > self.parameters.answer_timeout and self._supervised is not None:
-            self._give_up(self._supervised)
+        elif self._keeper is not None and (given_up := self._keeper.check(self._work.busy_s)) is not None:
+            self._go_on(given_up)
 
-    def _give_up(self, detector: SupervisedDetector) -> None:
-        """Leave a detector that does not come back from an image to its thread, and open another one."""
-        detector.abandon()
-        self._given_up += 1
-        silent = f"detector '{self.parameters.detector}' has not answered for {self.parameters.answer_timeout:g} s"
-        if self._given_up > _MOST_GIVEN_UP:
-            self.problem(f"{silent}, {self._given_up} times: nothing is looked at; start the node anew", ERROR)
+    def _go_on(self, given_up: GivenUpDetector) -> None:
+        if given_up.successor is None:
+            self.problem(given_up.line, ERROR)
             return
-        self._tell("detector", f"{silent}: it is opened anew")
-        try:
-            self._open()
-        except Exception as error:  # noqa: BLE001  # whatever a detector of another package raises
-            self._given_up = _MOST_GIVEN_UP + 1
-            self.problem(f"{one_line(str(error))[:_MOST_LETTERS]}: nothing is looked at", ERROR)
+        self._tell("detector", given_up.line)
+        self._begin(given_up.successor)
 
     def _tell(self, about: str, line: str) -> None:
         """Report a problem, or that there is none any more: another one that still stands is shown then."""
-        if self._lines.get(about, "") == line:
-            return
-        self._lines[about] = line
-        self.problem(line or next(filter(None, self._lines.values()), ""))
+        if (shown := self._problems.changed(about, line)) is not None:
+            self.problem(shown)
 
 
 def main() -> None:
