@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +22,6 @@ from kc_vla_sim.experts import make_expert
 from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedFrame
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
-from kc_vla_sim.kitchen.events import KitchenEvent
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.making import make_environment
 from kc_vla_sim.protocol import Expert, check_seed
@@ -165,10 +163,6 @@ class Simulator:
         drawn = self._drawn()
         return replace(frame, views=drawn.views, depth=drawn.depth, visible=drawn.visible)
 
-    def kitchen_events(self) -> Sequence[KitchenEvent]:
-        """Return what has changed so far in the present kitchen; nothing in other tasks."""
-        return tuple(getattr(self._world, "events", ()))
-
     def picture(self, view: str) -> Image:
         """Draw one of `VIEWS` alone; otherwise as `look`."""
         if self._env is None:
@@ -225,6 +219,17 @@ class Simulator:
             self._env.close()
         self._env = self._task = self._expert = None
         self._running = False
+
+    @property
+    def environment(self) -> TabletopEnv:
+        """Return the environment of the present episode, for what a task has beyond its frames.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        if self._env is None:
+            raise EpisodeOverError("no episode yet: reset the simulator first")
+        return self._world
 
     @property
     def _world(self) -> TabletopEnv:

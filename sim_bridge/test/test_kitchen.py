@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from nightly import at_night
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.envs.kitchen import KitchenEnv
+from kc_vla_sim.envs.kitchen import KitchenEnv, kitchen_of
 from kc_vla_sim.envs.kitchen_bodies import entity_of
 from kc_vla_sim.envs.kitchen_tour import STAGES
+from kc_vla_sim.errors import BadTaskError, EpisodeOverError
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.kitchen import errands, legs
 from kc_vla_sim.kitchen.errands import StandingThing
@@ -40,8 +42,14 @@ def deep() -> Iterator[Simulator]:
 
 
 def world_of(simulator: Simulator) -> KitchenEnv:
-    world: KitchenEnv = simulator._env.unwrapped
-    return world
+    return kitchen_of(simulator.environment)
+
+
+def test_only_a_kitchen_that_was_begun_is_one() -> None:
+    with pytest.raises(EpisodeOverError, match="no episode yet"):
+        _ = Simulator(image_size=16, draw=False).environment
+    with pytest.raises(BadTaskError, match="SimpleNamespace is no kitchen: reset the simulator to the task 'kitchen'"):
+        kitchen_of(SimpleNamespace())
 
 
 def points_in_base(simulator: Simulator, frame: SimulatedFrame, pixels: np.ndarray) -> np.ndarray:
@@ -241,10 +249,10 @@ def test_what_a_second_hand_carries_pushes_nothing_and_stands_where_it_is_put() 
 def test_a_second_hand_puts_a_thing_into_the_open_drawer_in_view_and_it_is_told() -> None:
     simulator = Simulator(image_size=16, draw=False)
     frame = simulator.reset("kitchen", SHUT_IN)
-    while not any(event.what == "moved" for event in simulator.kitchen_events()):
+    while not any(event.what == "moved" for event in world_of(simulator).events):
         frame = simulator.step(simulator.expert.plan(1)[0][0])
         assert not frame.done
-    opened, moved = simulator.kitchen_events()
+    opened, moved = world_of(simulator).events
     assert (opened.what, opened.object_id, opened.by, opened.in_view) == ("opened", "drawer_1", "arm", True)
     assert (moved.after, moved.by, moved.in_view, moved.step) == ("in drawer_1", "hand", True, frame.index)
     assert moved.before.startswith("on ")

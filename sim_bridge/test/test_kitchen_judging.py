@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla.cli import main
-from kc_vla_sim.errors import SimulationError
-from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, read_outcomes, table
+from kc_vla.core.begun import BegunError
+from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, outcomes_in, table
 from kc_vla_sim.kitchen.perceiving.judging import TrueObject, claims_near, judge
 from kc_vla_sim.kitchen.perceiving.remembering import RememberedObject
 from kc_vla_sim.kitchen.perceiving.trial import LONG, SHORT, PerceptionSetting, TrialOutcome
@@ -107,14 +107,14 @@ def test_the_table_counts_over_all_kitchens() -> None:
 
 def test_a_folder_has_the_results_of_one_setting(tmp_path: Path) -> None:
     (tmp_path / "setting.json").write_text('{"detector": "another"}')
-    with pytest.raises(SimulationError, match="another setting: name another folder"):
+    (tmp_path / "results.jsonl").write_text("{}\n")
+    with pytest.raises(BegunError, match=r"was begun .*: go on as it was begun, or choose another place"):
         evaluate_perception(PerceptionSetting("truth"), "test", 1, 1, tmp_path)
 
 
 def test_a_line_that_a_kill_cut_is_played_again(tmp_path: Path) -> None:
-    file = tmp_path / "results.jsonl"
-    file.write_text('{"seed": 30000, "complete": true, "images": 3}\n{"seed": 300')
-    assert [each.seed for each in read_outcomes(file)] == [30000]
+    (tmp_path / "results.jsonl").write_text('{"seed": 30000, "complete": true, "images": 3}\n{"seed": 300')
+    assert [each.seed for each in outcomes_in(tmp_path).read()] == [30000]
 
 
 def test_a_short_look_around_is_measured_and_goes_on_where_it_ended(tmp_path: Path, capsys) -> None:
@@ -127,9 +127,9 @@ def test_a_short_look_around_is_measured_and_goes_on_where_it_ended(tmp_path: Pa
     right, asked = map(int, found.groups())
     assert right == asked > 3  # what the truth reports is remembered
     assert "Complete tours: 0 of 1" in shown
-    (first,) = read_outcomes(tmp_path / "results.jsonl")
+    (first,) = outcomes_in(tmp_path).read()
     assert main(["eval", "perception", *words, "--kitchens", "2"]) == 0
-    assert next(read_outcomes(tmp_path / "results.jsonl")) == first
+    assert next(outcomes_in(tmp_path).read()) == first
     assert (tmp_path / "table.md").read_text() in capsys.readouterr().out
     assert main(["eval", "perception", *words, "--kitchens", "2", "--no-depth"]) == 1
-    assert "another setting: name another folder" in capsys.readouterr().err
+    assert "was begun with depth 'True', not 'False': go on as it was begun" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from taught_policies import write_taught_policy
 from kc_vla.cli import main
 from kc_vla.core.chunk import TOOL_DELTA_NAMES, ActionType
 from kc_vla.core.episode import Episode
+from kc_vla.core.lines import append_line
 from kc_vla.datasets.planned import read_folder, read_planned
 from kc_vla.keyframes.live import LiveSelector
 from kc_vla.keyframes.oracle import OracleSource
@@ -23,7 +24,7 @@ from kc_vla_sim.errors import BadExecutionError
 from kc_vla_sim.evaluate.agent import Agent, Execution
 from kc_vla_sim.evaluate.command import EvalOptions
 from kc_vla_sim.evaluate.player import FILM_EVERY, EpisodeOutcome, Player
-from kc_vla_sim.evaluate.results import EPISODES, add_outcome, read_outcomes, summary, table
+from kc_vla_sim.evaluate.results import EPISODES, outcome_row, read_outcomes, summary, table
 from kc_vla_sim.simulator import Simulator
 
 HOW = ["--task", "counting", "--variant", "paper", "--split", "development", "--image-size", "32", "--processes", "1"]
@@ -194,7 +195,7 @@ def test_the_summary_has_intervals_and_reasons(tmp_path: Path) -> None:
         outcome(seed, True, "identity") for seed in range(10)
     ]
     for each in outcomes:
-        add_outcome(tmp_path, each)
+        append_line(tmp_path / EPISODES, outcome_row(None, each))
     assert read_outcomes(tmp_path) == outcomes
     found = summary(outcomes)
     assert found["tasks"]["counting"]["success"] == 0.9

@@ -15,7 +15,7 @@ from kc_vla.planning.skills import Call
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.virtualhome.body import VirtualHome
 from kc_vla_sim.household.virtualhome.chains import LONGEST, SHORTEST, GoalChain, chains
-from kc_vla_sim.household.virtualhome.evaluation import PLAYED, RESULTS
+from kc_vla_sim.household.virtualhome.evaluation import PLAYED
 from kc_vla_sim.household.virtualhome.figures import failures, row_of
 from kc_vla_sim.household.virtualhome.goals import (
     SPLITS,
@@ -30,6 +30,7 @@ from kc_vla_sim.household.virtualhome.goals import (
 from kc_vla_sim.household.virtualhome.scene import VirtualHomeScene
 from kc_vla_sim.household.virtualhome.trial import GoalRecord, TrialSetting, play
 from kc_vla_sim.household.virtualhome.wording import actions, instruction, lacking
+from kc_vla_sim.result_folder import RESULTS
 
 pytest.importorskip("virtualhome_eval", reason="410 MB that nothing else needs: pip install --no-deps eai-eval==1.0.5")
 

@@ -23,6 +23,7 @@ from kc_vla_sim.envs.room import build_room, light_room
 from kc_vla_sim.envs.tabletop import ROBOT_BASE, TabletopEnv
 from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, draw_room
 from kc_vla_sim.envs.visibility import visible_objects
+from kc_vla_sim.errors import BadTaskError
 from kc_vla_sim.experts.tool import Tool
 from kc_vla_sim.frame import GroundTruthObject, VisibleObject
 from kc_vla_sim.kitchen.bodies import Part
@@ -166,3 +167,14 @@ class KitchenEnv(TabletopEnv):
     def detections(self) -> tuple[GroundTruthObject, ...]:
         """Return all objects of the kitchen, whether a camera sees them or not."""
         return self.kitchen.objects()
+
+
+def kitchen_of(environment: TabletopEnv) -> KitchenEnv:
+    """Return the environment of a simulator as a kitchen, whose events and tour can be asked for.
+
+    Raises:
+        BadTaskError: it is the environment of another task.
+    """
+    if not isinstance(environment, KitchenEnv):
+        raise BadTaskError(f"{type(environment).__name__} is no kitchen: reset the simulator to the task 'kitchen'")
+    return environment

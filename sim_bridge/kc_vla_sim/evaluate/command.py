@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from kc_vla.core.begun import begun
 from kc_vla.core.splits import seeds_of
 from kc_vla.core.tasks import find_task
 from kc_vla.inference.models import fingerprint, models_in
@@ -20,16 +19,15 @@ from kc_vla.policy.learned import open_learned
 from kc_vla.policy.options import LearnedOptions
 from kc_vla_sim.evaluate.agent import HORIZON, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, EpisodeOutcome, Player
-from kc_vla_sim.evaluate.results import add_outcome, read_outcomes, write_summary
+from kc_vla_sim.evaluate.results import outcome_row, outcomes_in, write_summary
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim.variants import check_variant
-from kc_vla_sim.workers import run_jobs
 
-SETTINGS, FILMS = "evaluation.json", "films"
+FILMS = "films"
 _MASKED = "none"
 _LOOKING = ("learned", "events")
 """Those who choose by the images, so that every frame is drawn."""
@@ -116,9 +114,10 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
     if options.skip:
         facts["skip"] = options.skip
     facts["files"] = _fingerprints(setting)
-    with begun(options.output, SETTINGS, facts, "kc-vla eval policy"):
+    results = outcomes_in(options.output)
+    with results.begun(facts, "kc-vla eval policy"):
         wanted = [(task, seed) for seed in seeds for task in options.tasks]
-        there = {(outcome.task, outcome.seed) for outcome in read_outcomes(options.output)}
+        there = {(outcome.task, outcome.seed) for outcome in results.read()}
         films = options.output / FILMS
         films.mkdir(exist_ok=True)
         jobs = [
@@ -126,10 +125,8 @@ def evaluate(options: EvalOptions) -> Iterator[str]:
             for task, seed in wanted
             if (task, seed) not in there
         ]
-        processes = max(1, min(options.processes, len(jobs)))
-        for _, outcome in run_jobs(_play, jobs, processes, f"eval {options.split}"):
-            add_outcome(options.output, outcome)
-        outcomes = [outcome for outcome in read_outcomes(options.output) if (outcome.task, outcome.seed) in set(wanted)]
+        results.play(_play, jobs, outcome_row, options.processes, f"eval {options.split}")
+        outcomes = [outcome for outcome in results.read() if (outcome.task, outcome.seed) in set(wanted)]
         yield write_summary(options.output, facts, outcomes)
         failed = sum(not outcome.success for outcome in outcomes)
         filmed = f", films of {failed} failures in {FILMS}/" if setting.films and failed else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,28 +9,31 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kc_vla.core.files import write_whole
-from kc_vla.core.lines import append_line, read_lines
 from kc_vla.core.shares import Share
 from kc_vla.keyframes.metrics import paired
 from kc_vla_sim.evaluate.player import EpisodeOutcome
+from kc_vla_sim.result_folder import ResultFolder
 
-EPISODES, TABLE, RESULTS = "episodes.jsonl", "table.md", "results.json"
+EPISODES = "episodes.jsonl"
 
 
 def read_outcomes(folder: Path) -> list[EpisodeOutcome]:
     """Return the episodes that were played into a folder; a line that a crash cut off is left out, and played again."""
-    return list(
-        read_lines(
-            folder / EPISODES,
-            lambda row: EpisodeOutcome(**{**row, "kept": tuple(row["kept"]), "true": tuple(row["true"])}),
-        )
+    return list(outcomes_in(folder).read())
+
+
+def outcomes_in(folder: Path) -> ResultFolder[EpisodeOutcome]:
+    """Return a folder of episodes; `outcome_row` makes its lines."""
+    return ResultFolder(
+        folder,
+        EPISODES,
+        lambda row: EpisodeOutcome(**{**row, "kept": tuple(row["kept"]), "true": tuple(row["true"])}),
     )
 
 
-def add_outcome(folder: Path, outcome: EpisodeOutcome) -> None:
-    """Keep what came of an episode."""
-    append_line(folder / EPISODES, asdict(outcome))
+def outcome_row(job: object, outcome: EpisodeOutcome) -> dict[str, Any]:
+    """Return what is kept of an episode, whichever job it was."""
+    return asdict(outcome)
 
 
 def summary(outcomes: Sequence[EpisodeOutcome]) -> dict[str, Any]:
@@ -119,6 +121,5 @@ def write_summary(folder: Path, settings: Mapping[str, Any], outcomes: Sequence[
     """Write table and JSON into the folder; return the table."""
     found = summary(outcomes)
     text = f"{table(found)}\n{_played_with(settings)}\n"
-    write_whole(folder / RESULTS, json.dumps({"settings": dict(settings), **found}, indent=2) + "\n")
-    write_whole(folder / TABLE, text)
+    outcomes_in(folder).write(text, {"settings": dict(settings), **found})
     return text

@@ -6,23 +6,22 @@ draws of as many sequences with replacement.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from kc_vla.core.begun import begun
-from kc_vla.core.files import write_whole
-from kc_vla.core.lines import append_line, read_lines
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.evaluation_figures import SequenceRow, reduced, share
 from kc_vla_sim.household.evaluation_plots import plot_capacities, plot_memories
 from kc_vla_sim.household.evaluation_readings import readings
 from kc_vla_sim.household.tasks import HOUSE, KINDS, TaskSequence, house_sequences, sequences
 from kc_vla_sim.household.trial import TaskRecord, TrialArm, play
-from kc_vla_sim.workers import run_jobs
+from kc_vla_sim.result_folder import ResultFolder
 
-PLAYED, TABLE, RESULTS, SETTINGS = "played.jsonl", "table.md", "results.json", "evaluation.json"
+PLAYED = "played.jsonl"
+_Played = tuple[str, TrialArm, list[TaskRecord]]
+"""Name of a sequence, its arm of the comparison, and the records of its tasks."""
 
 
 @dataclass(frozen=True)
@@ -63,29 +62,20 @@ def evaluate(options: HouseholdEvalOptions) -> Iterator[str]:
     chosen = _chosen(options)
     if not chosen:
         raise HouseholdError(f"there is no sequence of that kind in the split {options.split}: choose another")
-    with begun(options.output, SETTINGS, {"split": options.split}, "kc-vla eval household"):
-        there = {(name, arm) for name, arm, _ in _played(options.output)}
+    results = ResultFolder(options.output, PLAYED, _played_from)
+    with results.begun({"split": options.split}, "kc-vla eval household"):
+        there = {(name, arm) for name, arm, _ in results.read()}
         jobs = [_Job(each, arm) for arm in options.arms for each in chosen if (each.name, arm) not in there]
-        processes = max(1, min(options.processes, len(jobs)))
-        for job, records in run_jobs(_play, jobs, processes, f"eval {options.split}", "sequence"):
-            line = {"sequence": job.sequence.name, "arm": asdict(job.arm), "tasks": list(map(asdict, records))}
-            append_line(options.output / PLAYED, line)
+        results.play(_play, jobs, _row_of_job, options.processes, f"eval {options.split}", "sequence")
         names = {each.name for each in chosen}
-        found = [
-            row
+        played = list(results.read())
+        records = {
+            arm: [each for name, how, tasks in played if how == arm and name in names for each in tasks]
             for arm in options.arms
-            for row in rows_of(arm, (each for each in _records(options.output, arm) if each.sequence in names))
-        ]
-        text = (
-            table(found)
-            + "\n"
-            + readings(
-                (arm, [each for each in _records(options.output, arm) if each.sequence in names])
-                for arm in options.arms
-            )
-        )
-        write_whole(options.output / TABLE, text)
-        write_whole(options.output / RESULTS, json.dumps([asdict(each) for each in found], indent=2) + "\n")
+        }
+        found = [row for arm in options.arms for row in rows_of(arm, records[arm])]
+        text = table(found) + "\n" + readings((arm, records[arm]) for arm in options.arms)
+        results.write(text, [asdict(each) for each in found])
         plot_memories(found, options.output)
         plot_capacities(found, options.output)
         yield text
@@ -151,15 +141,9 @@ def _play(job: _Job) -> list[TaskRecord]:
     return play(job.sequence, job.arm)
 
 
-def _played(folder: Path) -> Iterator[tuple[str, TrialArm, list[TaskRecord]]]:
-    """Yield for each sequence that was played its name, its arm of the comparison, and the records of its tasks."""
-    return read_lines(
-        folder / PLAYED,
-        lambda row: (row["sequence"], TrialArm(**row["arm"]), [TaskRecord(**task) for task in row["tasks"]]),
-    )
+def _row_of_job(job: _Job, records: Sequence[TaskRecord]) -> dict[str, Any]:
+    return {"sequence": job.sequence.name, "arm": asdict(job.arm), "tasks": list(map(asdict, records))}
 
 
-def _records(folder: Path, arm: TrialArm) -> Iterator[TaskRecord]:
-    for _, how, tasks in _played(folder):
-        if how == arm:
-            yield from tasks
+def _played_from(row: Mapping[str, Any]) -> _Played:
+    return row["sequence"], TrialArm(**row["arm"]), [TaskRecord(**task) for task in row["tasks"]]

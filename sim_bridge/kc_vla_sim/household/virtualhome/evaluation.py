@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kc_vla.core.begun import begun
-from kc_vla.core.files import write_whole
-from kc_vla.core.lines import append_line, read_lines
 from kc_vla_sim.household.virtualhome.chains import GoalChain, chains, singles
 from kc_vla_sim.household.virtualhome.figures import by_family, failures, row_of, table
 from kc_vla_sim.household.virtualhome.goals import of_split
 from kc_vla_sim.household.virtualhome.trial import CHAIN, SINGLE, GoalRecord, TrialSetting, play
-from kc_vla_sim.workers import run_jobs
+from kc_vla_sim.result_folder import ResultFolder
 
-PLAYED, TABLE, RESULTS, SETTINGS = "played.jsonl", "table.md", "results.json", "evaluation.json"
+PLAYED = "played.jsonl"
+_Played = tuple[str, TrialSetting, list[GoalRecord]]
+"""Name of a chain, its setting, and the records of its goals."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,9 @@ def evaluate(options: VirtualHomeEvalOptions) -> Iterator[str]:
         CHAIN: lambda: chains(options.split, options.chains),
     }
     chosen = {kind: drawn[kind]() for kind in options.kinds}
-    with begun(options.output, SETTINGS, {"split": options.split}, "kc-vla eval virtualhome"):
-        there = {(name, setting) for name, setting, _ in _played(options.output)}
+    results = ResultFolder(options.output, PLAYED, _played_from)
+    with results.begun({"split": options.split}, "kc-vla eval virtualhome"):
+        there = {(name, setting) for name, setting, _ in results.read()}
         jobs = [
             _Job(chain, setting)
             for kind in options.kinds
@@ -71,17 +70,16 @@ def evaluate(options: VirtualHomeEvalOptions) -> Iterator[str]:
             for chain in chosen[kind]
             if (chain.name, setting) not in there
         ]
-        processes = max(1, min(options.processes, len(jobs)))
-        for job, records in run_jobs(_play, jobs, processes, f"eval {options.split}", "chain"):
-            line = {"chain": job.chain.name, "setting": asdict(job.setting), "goals": list(map(asdict, records))}
-            append_line(options.output / PLAYED, line)
-        yield _written(options, chosen)
+        results.play(_play, jobs, _row_of_job, options.processes, f"eval {options.split}", "chain")
+        yield _written(results, options, chosen)
         yield f"{options.output}: table and figures"
 
 
-def _written(options: VirtualHomeEvalOptions, chosen: Mapping[str, Sequence[GoalChain]]) -> str:
+def _written(
+    results: ResultFolder[_Played], options: VirtualHomeEvalOptions, chosen: Mapping[str, Sequence[GoalChain]]
+) -> str:
     rows, texts = [], []
-    played = list(_played(options.output))
+    played = list(results.read())
     for kind in options.kinds:
         names = {each.name for each in chosen[kind]}
         for setting in options.settings:
@@ -93,8 +91,7 @@ def _written(options: VirtualHomeEvalOptions, chosen: Mapping[str, Sequence[Goal
     text = "\n".join(
         (table(rows), f"Left out, because they have actions alone: {len(left_out)} of the split's goals.", *texts)
     )
-    write_whole(options.output / TABLE, text)
-    write_whole(options.output / RESULTS, json.dumps([asdict(each) for each in rows], indent=2) + "\n")
+    results.write(text, [asdict(each) for each in rows])
     return text
 
 
@@ -114,11 +111,12 @@ def _play(job: _Job) -> list[GoalRecord]:
     return play(job.chain, job.setting)
 
 
-def _played(folder: Path) -> Iterator[tuple[str, TrialSetting, list[GoalRecord]]]:
-    """Yield for each chain that was played its name, its setting, and the records of its goals."""
-    return read_lines(
-        folder / PLAYED, lambda row: (row["chain"], TrialSetting(**row["setting"]), _records(row["goals"]))
-    )
+def _row_of_job(job: _Job, records: Sequence[GoalRecord]) -> dict[str, Any]:
+    return {"chain": job.chain.name, "setting": asdict(job.setting), "goals": list(map(asdict, records))}
+
+
+def _played_from(row: Mapping[str, Any]) -> _Played:
+    return row["chain"], TrialSetting(**row["setting"]), _records(row["goals"])
 
 
 def _records(goals: Iterable[Mapping[str, Any]]) -> list[GoalRecord]:

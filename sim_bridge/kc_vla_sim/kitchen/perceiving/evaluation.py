@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kc_vla.core.files import write_whole
 from kc_vla.core.shares import Share
 from kc_vla.core.splits import seeds_of
-from kc_vla.core.untrusted import parsed_json
-from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.kitchen.perceiving.trial import (
     FURNITURE,
     LONG,
@@ -25,7 +22,7 @@ from kc_vla_sim.kitchen.perceiving.trial import (
     PerceptionTrial,
     TrialOutcome,
 )
-from kc_vla_sim.workers import run_jobs
+from kc_vla_sim.result_folder import ResultFolder
 
 _HEADS = ("memory", "figure", "share, % (95 % interval)", "of")
 _WRONG = {
@@ -58,66 +55,40 @@ def evaluate_perception(
 
     Raises:
         SplitError: there is no such split, or it has fewer seeds.
-        SimulationError: the folder has the results of another setting, or a kitchen cannot be played.
+        BegunError: the folder has the results of another setting, or something else.
+        SimulationError: a kitchen cannot be played.
         DetectorError: the detector cannot be had.
         OSError: the results cannot be written.
     """
     seeds = seeds_of(split, kitchens)
-    output.mkdir(parents=True, exist_ok=True)
-    _check_setting(output / "setting.json", setting)
-    results = output / "results.jsonl"
-    done = {each.seed: each for each in read_outcomes(results)}
-    jobs = [TrialJob(setting, seed) for seed in seeds if seed not in done]
-    with results.open("a", encoding="utf-8") as file:
-        for job, outcome in run_jobs(_play, jobs, max(1, min(processes, len(jobs))), "kitchens", "kitchen"):
-            done[job.seed] = outcome
-            file.write(json.dumps(asdict(outcome)) + "\n")
-            file.flush()
-    outcomes = [done[seed] for seed in seeds]
-    write_whole(output / "table.md", table(outcomes))
+    results = outcomes_in(output)
+    with results.begun(json.loads(_text_of(setting)), "kc-vla eval perception", "setting.json"):
+        done = {each.seed for each in results.read()}
+        jobs = [TrialJob(setting, seed) for seed in seeds if seed not in done]
+        results.play(_play, jobs, lambda job, outcome: asdict(outcome), processes, "kitchens", "kitchen")
+        found = {each.seed: each for each in results.read()}
+        outcomes = [found[seed] for seed in seeds]
+        results.write(table(outcomes))
     return outcomes
 
 
-def read_outcomes(file: Path) -> Iterator[TrialOutcome]:
-    """Yield the outcomes of a file; a line that was cut by a kill is left out, and its kitchen is played again."""
-    if not file.exists():
-        return
-    for line in file.read_text(encoding="utf-8").splitlines():
-        try:
-            yield TrialOutcome(**json.loads(line))
-        except (ValueError, TypeError):
-            continue
-
-
-def _check_setting(file: Path, setting: PerceptionSetting) -> None:
-    mine = json.loads(json.dumps(asdict(setting)))
-    if not file.exists():
-        write_whole(file, json.dumps(mine, indent=1) + "\n")
-    elif parsed_json(file.read_text(encoding="utf-8")) != mine:
-        raise SimulationError(f"{file.parent} has the results of another setting: name another folder, or remove it")
+def outcomes_in(folder: Path) -> ResultFolder[TrialOutcome]:
+    """Return a folder of outcomes of kitchens."""
+    return ResultFolder(folder, "results.jsonl", lambda row: TrialOutcome(**row))
 
 
 def _play(job: TrialJob) -> TrialOutcome:
-    return _trial(_Frozen(job.setting)).play(job.seed)
+    return _trial(_text_of(job.setting)).play(job.seed)
 
 
-class _Frozen:
-    """A setting that can be a key, though its options cannot."""
-
-    def __init__(self, setting: PerceptionSetting) -> None:
-        self.setting = setting
-        self._key = json.dumps(asdict(setting), sort_keys=True)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Frozen) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+def _text_of(setting: PerceptionSetting) -> str:
+    """Return a setting as JSON, which can be a key though its options cannot."""
+    return json.dumps(asdict(setting), sort_keys=True)
 
 
 @lru_cache(maxsize=1)
-def _trial(frozen: _Frozen) -> PerceptionTrial:
-    return PerceptionTrial(frozen.setting)
+def _trial(setting: str) -> PerceptionTrial:
+    return PerceptionTrial(PerceptionSetting(**json.loads(setting)))
 
 
 def table(outcomes: Sequence[TrialOutcome]) -> str:

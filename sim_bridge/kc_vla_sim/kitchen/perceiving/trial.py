@@ -19,6 +19,7 @@ from kc_vla.perception.localization import Localizer, LocalizerSettings
 from kc_vla.perception.perceiver import Perceiver
 from kc_vla.perception.tracking import Tracker
 from kc_vla.perception.tracks import TrackerSettings
+from kc_vla_sim.envs.kitchen import kitchen_of
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.perceiving.camera_frames import camera_frames
 from kc_vla_sim.kitchen.perceiving.judging import AT_ITS_PLACE_M, BELIEVED, TrueObject, Vector, claims_near, judge
@@ -117,7 +118,7 @@ class PerceptionTrial:
         refused: Counter[str] = Counter()
         for frame in self._looks(seed):
             images = list(camera_frames(self._simulator, frame, depth=True))
-            seen.note(frame, images, self._simulator.kitchen_events())
+            seen.note(frame, images, kitchen_of(self._simulator.environment).events)
             if self._truth is not None:
                 self._truth.show(frame)
             for image in images:
