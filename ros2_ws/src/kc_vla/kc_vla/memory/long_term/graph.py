@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -122,11 +122,21 @@ class SceneGraph:
         It is the one that has the nearest place that can be walked on its floor, so that a shelf at a wall is in the
         room that it is taken from; the one with the nearest middle where nobody said how far areas go.
         """
+        return self.areas_at([position])[0]
+
+    def areas_at(self, positions: Sequence[Vector]) -> list[str]:
+        """Return the id of the area that each of some places belongs to; see `area_at`."""
+        found = [""] * len(positions)
         if not self.areas:
-            return ""
-        if self._area_places is None:
-            self._area_places = AreaPlaces(self.areas.values())
-        return self._area_places.nearest(self.floor_at(position[2], self._area_places.floors), position)
+            return found
+        places = self._places_of_areas()
+        of_floor: dict[str, list[int]] = {}
+        for at, position in enumerate(positions):
+            of_floor.setdefault(self.floor_at(position[2], places.floors), []).append(at)
+        for floor, members in of_floor.items():
+            for at, area in zip(members, places.nearest(floor, [positions[at] for at in members]), strict=True):
+                found[at] = area
+        return found
 
     def floor_of(self, area: str) -> str:
         """Return the id of the floor of an area; empty where there is no such area."""
@@ -134,9 +144,7 @@ class SceneGraph:
 
     def area_on(self, floor: str, position: Vector) -> str:
         """Return the id of the area of a floor, which has some, that is nearest to a place."""
-        if self._area_places is None:
-            self._area_places = AreaPlaces(self.areas.values())
-        return self._area_places.nearest(floor, position)
+        return self._places_of_areas().nearest(floor, [position])[0]
 
     def floor_at(self, height_m: float, among: Iterable[str]) -> str:
         """Return the one of some floors that a height belongs to: the highest one whose ground is not above it."""
@@ -169,6 +177,11 @@ class SceneGraph:
         held = {each.id: each for node_id in gone for each in self.held_by(node_id) if each.id not in gone}
         freed = (replace(each, placed="", holder="", by_hand=each.by_hand - {"holder"}) for each in held.values())
         return GraphChange(tuple(freed), tuple(sorted(gone)))
+
+    def _places_of_areas(self) -> AreaPlaces:
+        if self._area_places is None:
+            self._area_places = AreaPlaces(self.areas.values())
+        return self._area_places
 
     def _keep(self, node: Node) -> None:
         if type(node) is SceneObject:

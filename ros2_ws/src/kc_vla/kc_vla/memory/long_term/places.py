@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,12 +76,15 @@ class AreaPlaces:
         self.floors = set(self._areas)
         self._trees: dict[str, tuple[KDTree, np.ndarray]] = {}
 
-    def nearest(self, floor: str, position: Vector) -> str:
-        """Return the id of the area of a floor that has the place nearest to a position."""
+    def nearest(self, floor: str, positions: Sequence[Vector]) -> list[str]:
+        """Return for each position the id of the area of a floor that has the place nearest to it."""
+        if not positions:
+            return []
         if floor not in self._trees:
             self._trees[floor] = self._tree(self._areas[floor])
         tree, owners = self._trees[floor]
-        return self._areas[floor][int(owners[tree.query(position[:2])[1]])].id
+        found = tree.query(np.array(positions, float)[:, :2])[1]
+        return [self._areas[floor][at].id for at in owners[found].tolist()]
 
     @staticmethod
     def _tree(areas: list[Area]) -> tuple[KDTree, np.ndarray]:

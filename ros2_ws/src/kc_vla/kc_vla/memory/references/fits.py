@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from enum import IntEnum
 
 from kc_vla.memory.recall.words import COLOURS, stem
@@ -92,7 +92,7 @@ def held_by(place: str, container: str) -> bool:
     return tier_of(read(place).words, container.rstrip("0123456789_")) > 0
 
 
-def fitting(things: Iterator[KnownThing], reference: Reference, named: Named, loose: bool) -> list[KnownThing]:
+def fitting(things: Iterable[KnownThing], reference: Reference, named: Named, loose: bool) -> list[KnownThing]:
     """Return the things that a reference means, in their order; with `loose` also those that it may mean."""
     least = Fit.MAYBE if loose else Fit.YES
     return [each for each in things if fits(reference, named, each) >= least]

@@ -116,13 +116,13 @@ class LongTermPart:
     def things(self) -> Iterator[KnownThing]:
         """Iterate over all things of the graph with enough confidence."""
         graph = self.graph
-        return (self._known(graph, each) for each in graph.known(_LEAST))
+        return iter(self._known(graph, list(graph.known(_LEAST))))
 
     def thing(self, object_id: str) -> KnownThing | None:
         """Return the thing with this id, the body's or the graph's; None for one that is unknown or unsure."""
         graph = self.graph
         found = graph.named(object_id) or graph.objects.get(object_id)
-        return None if found is None or found.forgotten or found.confidence < _LEAST else self._known(graph, found)
+        return None if found is None or found.forgotten or found.confidence < _LEAST else self._known(graph, [found])[0]
 
     def types(self) -> Iterable[str]:
         """Return the types of all things of the graph with enough confidence."""
@@ -134,26 +134,27 @@ class LongTermPart:
         queries = (Query(object_type=name, least=_LEAST, limit=_MOST_OF_A_TYPE) for name in named.types)
         found = (each for query in queries for each in find(graph, query))
         ordered = sorted(found, key=lambda each: (-each.thing.confidence, -each.thing.last_seen_ns, each.thing.id))
-        return fitting((self._known(graph, each.thing) for each in ordered), reference, named, loose)
+        return fitting(self._known(graph, [each.thing for each in ordered]), reference, named, loose)
 
     def describe(self, instruction: str, most_tokens: int) -> str:
         """Describe the map for a planner, with more detail near the place of the last observation."""
         area = self.graph.areas.get(self._at)
         return self._scene.describe(most_tokens, instruction[:MOST_TEXT], None if area is None else area.position)
 
-    def _known(self, graph: SceneGraph, thing: SceneObject) -> KnownThing:
+    def _known(self, graph: SceneGraph, things: Sequence[SceneObject]) -> list[KnownThing]:
+        """Return some objects as a robot knows them; which areas they are in is asked of the graph at once."""
+        areas = graph.areas_at([_carrier(graph, thing).position for thing in things])
+        return [self._known_in(graph, thing, area) for thing, area in zip(things, areas, strict=True)]
+
+    def _known_in(self, graph: SceneGraph, thing: SceneObject, area: str) -> KnownThing:
         relation, container = told_place(thing.attributes) or ("", "")
-        top, seen = thing, {thing.id}
-        while (holder := graph.objects.get(top.holder)) is not None and holder.id not in seen:
-            top = holder
-            seen.add(top.id)
         if not container and (holder := graph.objects.get(thing.holder)) is not None:
             relation, container = thing.placed, holder.source_id or holder.id
         return KnownThing(
             thing.object_type,
             thing.source_id or thing.id,
             thing.position,
-            graph.area_at(top.position) or thing.area,
+            area or thing.area,
             thing.state,
             thing.attributes,
             container,
@@ -164,3 +165,12 @@ class LongTermPart:
             source=self.name,
             size=thing.size,
         )
+
+
+def _carrier(graph: SceneGraph, thing: SceneObject) -> SceneObject:
+    """Return what an object stands on or in at last; itself where nothing holds it."""
+    top, seen = thing, {thing.id}
+    while (holder := graph.objects.get(top.holder)) is not None and holder.id not in seen:
+        top = holder
+        seen.add(top.id)
+    return top
