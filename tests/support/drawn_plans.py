@@ -69,7 +69,7 @@ def write_episodes(
     """Args: `events`, the frames that these took for keyframes; none where nobody looked for them."""
     looked = {"events": "some model"} if events else {}
     with writing(folder, {"task": folder.name, "robot": "panda_sim", **looked}) as begun:
-        for index in begun.missing(count):
+        for index in begun.missing(range(count)):
             found = np.array(events, np.int64) if events else None
             replace(episode(index, instruction), events=found).write(begun.file(index))
     return folder

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from kc_vla.core.splits import seeds_of
 from kc_vla.core.tasks import find_task
+from kc_vla.datasets.collected import CollectedFolder
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.meta import Form
 from kc_vla.datasets.lerobot.v2_writer import V2Writer
-from kc_vla.datasets.planned import PlannedFolder, writing
+from kc_vla.datasets.planned import writing
 from kc_vla.inference.models import fingerprint, models_in
 from kc_vla.keyframes.selectors import fitting_selector
 from kc_vla_sim.collect.drivers import LATE, DrivingPolicy, driving_backend
@@ -156,7 +157,7 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
                     options.events,
                 )
                 for task, folder in folders.items()
-                for index in folder.missing(len(seeds))
+                for index in folder.missing(range(len(seeds)))
             ]
             processes = max(1, min(options.processes, len(jobs)))
             failures: dict[str, list[str]] = {task: [] for task in folders}
@@ -175,7 +176,7 @@ def collect_plans(options: CollectOptions) -> Iterator[str]:
                 yield f"{folder.path}: {remark}"
 
 
-def _planned(task: str, setting: RecordingSetting, options: CollectOptions) -> AbstractContextManager[PlannedFolder]:
+def _planned(task: str, setting: RecordingSetting, options: CollectOptions) -> AbstractContextManager[CollectedFolder]:
     settings = {
         "task": task,
         **options.chosen,

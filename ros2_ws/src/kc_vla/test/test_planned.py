@@ -62,10 +62,10 @@ def test_a_keyframe_without_its_picture_is_no_memory(tmp_path: Path) -> None:
 
 def test_a_folder_that_was_begun_is_gone_on_with(tmp_path: Path) -> None:
     with writing(tmp_path / "set", SETTINGS) as folder:
-        assert folder.missing(3) == [0, 1, 2]
+        assert folder.missing(range(3)) == [0, 1, 2]
         episode().write(folder.file(1))
     with writing(tmp_path / "set", SETTINGS) as folder:
-        assert folder.missing(3) == [0, 2]
+        assert folder.missing(range(3)) == [0, 2]
     assert [path.name for path in read_folder(tmp_path / "set").files()] == ["episode_000001.npz"]
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.begun import BegunError, begun
 from kc_vla.core.files import replacing
+from kc_vla.datasets.collected import CollectedFolder, collecting
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla.datasets.lerobot.layout import read_json
 
@@ -95,52 +95,22 @@ def read_planned(path: Path) -> PlannedEpisode:
     return PlannedEpisode(about=about, pictures=pictures, **arrays)
 
 
-@dataclass(frozen=True)
-class PlannedFolder:
-    """A folder of such episodes.
-
-    Attributes:
-        path: of the folder.
-        settings: with which it was begun.
-    """
-
-    path: Path
-    settings: Mapping[str, Any]
-
-    def file(self, index: int) -> Path:
-        """Return where the episode of this index is, or will be."""
-        return self.path / _EPISODE.format(index)
-
-    def missing(self, count: int) -> list[int]:
-        """Return those of the first `count` episodes that are still to be made, ascending."""
-        return [index for index in range(count) if not self.file(index).exists()]
-
-    def files(self) -> list[Path]:
-        """Return the episodes that are there, in order."""
-        return sorted(self.path.glob(_EPISODE.replace("{:06d}", "[0-9]*")))
-
-
-def read_folder(path: Path) -> PlannedFolder:
-    """Return a folder to read.
+def read_folder(path: Path) -> CollectedFolder:
+    """Return a folder of such episodes, to read.
 
     Raises:
         DataSetError: it holds no such episodes.
     """
-    folder = PlannedFolder(path, read_json(path / SETTINGS))
+    folder = CollectedFolder(path, read_json(path / SETTINGS), _EPISODE)
     if not folder.files():
         raise DataSetError(f"{path} holds no episode yet: collect some, or delete it")
     return folder
 
 
-@contextmanager
-def writing(path: Path, settings: Mapping[str, Any]) -> Iterator[PlannedFolder]:
-    """Begin a folder or go on with it, for this process alone.
+def writing(path: Path, settings: Mapping[str, Any]) -> AbstractContextManager[CollectedFolder]:
+    """Begin a folder of such episodes or go on with it, for this process alone.
 
     Raises:
         DataSetError: it was begun in another way, holds something else, or is being written by another process.
     """
-    try:
-        with begun(path, SETTINGS, settings, "kc-vla collect --plans") as known:
-            yield PlannedFolder(path, known)
-    except BegunError as error:
-        raise DataSetError(str(error)) from error
+    return collecting(path, SETTINGS, settings, "kc-vla collect --plans", _EPISODE)

@@ -1,15 +1,15 @@
-"""A folder of scenes: begun in one way, filled scene by scene, gone on with after an interruption."""
+"""A folder of scenes: what is collected into it, and its images with their labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kc_vla.core.begun import BegunError, begun
 from kc_vla.core.untrusted import parsed_json, read_text
+from kc_vla.datasets.collected import CollectedFolder, collecting
 from kc_vla.datasets.detections.labels import ImageLabel
 from kc_vla.datasets.detections.scene_file import Depths, Pixels, read_depth, read_labels, read_pixels
 from kc_vla.datasets.lerobot.errors import DataSetError
@@ -18,31 +18,6 @@ from kc_vla.perception.vocabulary import DetectionVocabulary, vocabulary_from
 SETTINGS = "detections.json"
 _VOCABULARY = "vocabulary"
 _SCENE = "scene_{:06d}.zip"
-
-
-@dataclass(frozen=True)
-class SceneFolder:
-    """A folder that scenes are collected into.
-
-    Attributes:
-        path: of the folder.
-        settings: with which it was begun.
-    """
-
-    path: Path
-    settings: Mapping[str, Any]
-
-    def file(self, seed: int) -> Path:
-        """Return where the scene of this seed is, or will be."""
-        return self.path / _SCENE.format(seed)
-
-    def missing(self, seeds: Sequence[int]) -> list[int]:
-        """Return those of some seeds whose scenes are still to be made, in order."""
-        return [seed for seed in seeds if not self.file(seed).exists()]
-
-    def files(self) -> list[Path]:
-        """Return the scenes that are there, in order."""
-        return sorted(self.path.glob(_SCENE.replace("{:06d}", "[0-9]*")))
 
 
 class LabeledImage(NamedTuple):
@@ -103,24 +78,21 @@ def read_images(folders: Sequence[Path]) -> LabeledImages:
     return LabeledImages(words, tuple(found))
 
 
-@contextmanager
-def writing_scenes(path: Path, settings: Mapping[str, Any], vocabulary: DetectionVocabulary) -> Iterator[SceneFolder]:
-    """Begin a folder or go on with it, for this process alone.
+def writing_scenes(
+    path: Path, settings: Mapping[str, Any], vocabulary: DetectionVocabulary
+) -> AbstractContextManager[CollectedFolder]:
+    """Begin a folder of scenes or go on with it, for this process alone.
 
     Raises:
         DataSetError: it was begun in another way, holds something else, or is being written by another process.
     """
     wanted = {**settings, _VOCABULARY: vocabulary.as_dict()}
-    try:
-        with begun(path, SETTINGS, wanted, "kc-vla collect --detections") as known:
-            yield SceneFolder(path, known)
-    except BegunError as error:
-        raise DataSetError(str(error)) from error
+    return collecting(path, SETTINGS, wanted, "kc-vla collect --detections", _SCENE)
 
 
-def _read_folder(path: Path) -> tuple[SceneFolder, DetectionVocabulary]:
+def _read_folder(path: Path) -> tuple[CollectedFolder, DetectionVocabulary]:
     try:
-        folder = SceneFolder(path, parsed_json(read_text(path / SETTINGS)))
+        folder = CollectedFolder(path, parsed_json(read_text(path / SETTINGS)), _SCENE)
         words = vocabulary_from(folder.settings[_VOCABULARY])
     except OSError as error:
         raise DataSetError(
