@@ -1,8 +1,13 @@
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kc_vla.inference.models import ModelError, find_model, register, require_free
+from kc_vla.inference.models import ModelError, RegisteredModel, find_model, register, require_free
+from kc_vla.keyframes.model import selector_from
+from kc_vla.perception.detector_model import detector_from
+from kc_vla.policy.model import policy_from
 
 ENTRY = {"kind": "keyframe_selector", "settings": {"a": 1}, "source": {}, "metrics": {"f1": 0.98}}
 
@@ -120,3 +125,16 @@ def test_links_within_a_registry_are_followed(tmp_path: Path) -> None:
     for name in ("registry.yaml", "a/same.onnx"):
         (linked / name).symlink_to(tmp_path / "real" / name)
     assert find_model(linked, "a", "policy").files["net"].read_bytes() == b"net"
+
+
+@pytest.mark.parametrize("read", [selector_from, policy_from, detector_from])
+@pytest.mark.parametrize(
+    "settings", [{}, [], None, {"image_size": "x", "tasks": 3}, {"image_size": 64, "vocabulary": 7}]
+)
+def test_an_entry_with_damaged_settings_is_one_line_of_any_kind(
+    read: Callable[[RegisteredModel], object], settings: Any
+) -> None:
+    files = dict.fromkeys(("trunk", "head", "stem", "memory", "chunk", "network"), Path("network.onnx"))
+    with pytest.raises(ModelError, match="the settings of model 'mine' are damaged") as raised:
+        read(RegisteredModel("mine", "any", files, settings, {}, {}))
+    assert "\n" not in str(raised.value)

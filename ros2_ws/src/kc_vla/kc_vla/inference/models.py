@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kc_vla.core.errors import StackError
 from kc_vla.core.files import digest, write_whole, yaml_text
 from kc_vla.core.share import NotInstalledError, share
 from kc_vla.core.untrusted import inner_path, parsed_yaml, read_text
@@ -85,6 +87,19 @@ def find_model(folder: Path, name: str, kind: str) -> RegisteredModel:
         return RegisteredModel(name, kind, files, row["settings"], row["source"], row["metrics"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"the entry of '{name}' in {folder / REGISTRY} is damaged: {error!r}") from error
+
+
+@contextmanager
+def settings_of(entry: RegisteredModel) -> Iterator[Mapping[str, Any]]:
+    """Give the settings of an entry to be read.
+
+    Raises:
+        ModelError: what reads them fails, as one is missing or damaged.
+    """
+    try:
+        yield entry.settings
+    except (KeyError, TypeError, ValueError, AttributeError, StackError) as error:
+        raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error
 
 
 def read_registry(folder: Path) -> dict[str, Any]:

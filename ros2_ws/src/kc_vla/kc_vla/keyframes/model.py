@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kc_vla.core.errors import StackError
 from kc_vla.core.tasks import TASKS, Task
-from kc_vla.inference.models import ModelError, RegisteredModel, find_model
+from kc_vla.inference.models import RegisteredModel, find_model, settings_of
 from kc_vla.keyframes.cameras import THIRD_PERSON, Camera, parse_cameras
 
 KIND = "keyframe_selector"
@@ -75,8 +74,7 @@ def selector_from(entry: RegisteredModel) -> SelectorModel:
     Raises:
         ModelError: a setting is missing.
     """
-    try:
-        settings = entry.settings
+    with settings_of(entry) as settings:
         tasks: Mapping[str, Any] = settings["tasks"]
         return SelectorModel(
             name=entry.name,
@@ -92,5 +90,3 @@ def selector_from(entry: RegisteredModel) -> SelectorModel:
             cameras=parse_cameras(settings.get("cameras", [str(THIRD_PERSON)])),
             rate=float(settings.get("rate", 0.0)),
         )
-    except (KeyError, TypeError, ValueError, AttributeError, StackError) as error:
-        raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error

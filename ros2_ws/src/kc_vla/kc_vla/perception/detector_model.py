@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kc_vla.inference.models import ModelError, RegisteredModel, find_model
+from kc_vla.inference.models import RegisteredModel, find_model, settings_of
 from kc_vla.perception.vocabulary import DetectionVocabulary, vocabulary_from
 
 KIND = "detector"
@@ -71,12 +71,10 @@ def detector_from(entry: RegisteredModel) -> DetectorModel:
     Raises:
         ModelError: a setting is missing or damaged.
     """
-    try:
+    with settings_of(entry) as settings:
         return DetectorModel(
             name=entry.name,
             network=entry.files["network"],
-            image_size=int(entry.settings["image_size"]),
-            vocabulary=vocabulary_from(entry.settings["vocabulary"]),
+            image_size=int(settings["image_size"]),
+            vocabulary=vocabulary_from(settings["vocabulary"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kc_vla.core.chunk import ActionType
 from kc_vla.core.views import checked_views
-from kc_vla.inference.models import ModelError, RegisteredModel, find_model
+from kc_vla.inference.models import RegisteredModel, find_model, settings_of
 from kc_vla.policy.history import KEYFRAMES, History, history_of
 
 KIND = "policy"
@@ -73,8 +73,7 @@ def policy_from(entry: RegisteredModel) -> PolicyModel:
     Raises:
         ModelError: a setting is missing or damaged.
     """
-    try:
-        settings = entry.settings
+    with settings_of(entry) as settings:
         return PolicyModel(
             name=entry.name,
             stem=entry.files["stem"],
@@ -91,8 +90,6 @@ def policy_from(entry: RegisteredModel) -> PolicyModel:
             condense=entry.files.get("condense"),
             keyframes=_chosen(str(settings.get("keyframes", MARKED))),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelError(f"the settings of model '{entry.name}' are damaged: {error!r}") from error
 
 
 def _chosen(keyframes: str) -> str:
