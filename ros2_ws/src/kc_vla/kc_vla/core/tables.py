@@ -7,6 +7,7 @@ metadata. Both are references such as `kc_vla.arm.piper_kind:PIPER`, and are imp
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -71,7 +72,7 @@ class OpenTable(Generic[R]):
             what: name of a row in messages, e.g. "arm driver".
             kind: class of which every row is an instance.
             own: our rows, "module:attribute" by name.
-            refusal: error that `options_of` raises; None: a `TableError` or an `OptionError`.
+            refusal: error that `options_of` and `making` raise; None: a `TableError` or an `OptionError`.
         """
         self.group, self.what = group, what
         self._kind, self._own, self._refusal = kind, dict(own), refusal
@@ -128,6 +129,19 @@ class OpenTable(Generic[R]):
             if self._refusal is None:
                 raise
             raise self._refusal(str(error)) from error
+
+    @contextmanager
+    def making(self, name: str) -> Iterator[None]:
+        """Surround what a row makes something with.
+
+        Raises:
+            TableError: The row imports what is not installed. A table with a `refusal` raises that.
+        """
+        try:
+            yield
+        except ImportError as error:
+            refusal = self._refusal or TableError
+            raise refusal(f"{self.what} '{name}' needs what is not installed here: {error}") from error
 
     def rows(self) -> Iterator[Listed[R]]:
         """Load every row and return each, with the reason where one cannot be loaded."""

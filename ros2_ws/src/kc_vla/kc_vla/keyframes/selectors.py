@@ -101,7 +101,5 @@ def open_selector(
         SourceError: There is none, its package cannot be loaded, or it cannot be used with these options.
     """
     options = SELECTORS.options_of(name, given, shared)
-    try:
+    with SELECTORS.making(name):
         return SELECTORS.get(name).make(options)
-    except ImportError as error:
-        raise SourceError(f"keyframe selector '{name}' needs what is not installed here: {error}") from error

@@ -143,7 +143,8 @@ def open_detector(
     options, row = DETECTORS.options_of(name, given, shared), DETECTORS.get(name)
     if row.listens:
         raise DetectorError(f"object detector '{name}' listens to {row.listens[0]}: run it in the node 'perception'")
-    return _made(name, row, options)  # type: ignore[no-any-return]  # of a row of any options
+    with DETECTORS.making(name):
+        return row.make(options)  # type: ignore[return-value]  # its row listens to nothing
 
 
 def open_listener(name: str, given: Mapping[str, Any] = _NOTHING) -> ListeningDetector:
@@ -157,11 +158,5 @@ def open_listener(name: str, given: Mapping[str, Any] = _NOTHING) -> ListeningDe
         DetectorError: There is none, its package cannot be loaded, or it cannot be used with these options.
     """
     options = DETECTORS.options_of(name, given)
-    return _made(name, DETECTORS.get(name), options)  # type: ignore[no-any-return]  # likewise
-
-
-def _made(name: str, row: DetectorKind[Any], options: Any) -> Any:
-    try:
-        return row.make(options)
-    except ImportError as error:
-        raise DetectorError(f"object detector '{name}' needs what is not installed here: {error}") from error
+    with DETECTORS.making(name):
+        return DETECTORS.get(name).make(options)  # type: ignore[return-value]  # its row says what it listens to

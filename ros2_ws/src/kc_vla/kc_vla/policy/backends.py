@@ -90,7 +90,5 @@ def open_backend(name: str, context: PolicyContext, given: Mapping[str, Any] = t
         PolicyError: There is none, its package cannot be loaded, or it cannot be used with these options.
     """
     options = BACKENDS.options_of(name, given)
-    try:
+    with BACKENDS.making(name):
         return BACKENDS.get(name).make(context, options)
-    except ImportError as error:
-        raise PolicyError(f"policy '{name}' needs what is not installed here: {error}") from error

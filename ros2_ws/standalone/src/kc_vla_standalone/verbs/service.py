@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from ..errors import UsageError
-from ..ros.graph import DISCOVERY_TIMEOUT_S, add_discovery_arguments, command_node
+from ..ros.graph import DISCOVERY_TIMEOUT_S, command_node
 from ..ros.interfaces import interface_class, message_from_yaml
+from ..ros.listing import add_listing_arguments, print_listing
 from ..subverbs import Subverb, run_subverb
 
 _LONGEST_ANSWER_S = 3600.0
@@ -19,21 +20,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _add_list_arguments(parser: argparse.ArgumentParser) -> None:
-    add_discovery_arguments(parser)
-    parser.add_argument("-t", "--show-types", action="store_true", help="show the types too")
-    parser.add_argument("-c", "--count-services", action="store_true", help="print the number only")
-    parser.add_argument("--include-hidden-services", action="store_true", help="services with a leading _ too")
+    add_listing_arguments(parser, "services")
 
 
 def _list(options: argparse.Namespace) -> None:
     with command_node() as command:
         services = command.settled(command.node.get_service_names_and_types, options.spin_time)
-    shown = [(name, types) for name, types in sorted(services) if options.include_hidden_services or "/_" not in name]
-    if options.count_services:
-        print(len(shown))
-        return
-    for name, types in shown:
-        print(f"{name} [{', '.join(types)}]" if options.show_types else name)
+    print_listing(options, services)
 
 
 def _add_call_arguments(parser: argparse.ArgumentParser) -> None:
