@@ -13,7 +13,8 @@ import shared_memory
 from domain_coordinator import domain_id
 from hypothesis import settings
 
-pytest.register_assert_rewrite("finished_run", "imported_bag")  # what was compared is told where one of its assertions fails
+# What was compared is told where one of their assertions fails.
+pytest.register_assert_rewrite("finished_run", "imported_bag")
 
 # No example fails for being slow: other work is no fault of the code. The suite tries the same examples each time; a
 # night (tests/run --all) tries others.

@@ -155,8 +155,9 @@ def test_a_state_is_one_that_the_type_can_be_in(models: Path) -> None:
 
 
 def test_training_that_was_killed_goes_on_and_ends_with_the_same_weights(drawn: Path, tmp_path: Path) -> None:
-    whole_config = config(2, every="7")
-    data, validation = [drawn / "train"], [drawn / "validation"]
+    whole_config = config(2, every="7")  # 20 steps
+    write_drawn(tmp_path / "few", range(10_000, 10_020))
+    data, validation = [tmp_path / "few"], [drawn / "validation"]
     whole = train_detector(tmp_path / "whole", data, validation, whole_config, CPU)
 
     class KilledError(Exception):

@@ -76,7 +76,7 @@ WRONG_STAMPS = {
 
 
 @pytest.mark.parametrize("topic", _ALL)
-@pytest.mark.parametrize("wrong", WRONG_STAMPS)
+@pytest.mark.parametrize("wrong", ["zero", "far ahead", *at_night("ten seconds ahead", "ten seconds behind")])
 @pytest.mark.parametrize("numbers", [(0, 1, 2), (7, 8, 30, 39), *at_night(((20,),), ((36, 37, 38, 39),))], ids=str)
 def test_a_few_wrong_stamps_cost_their_messages_and_are_told(
     tmp_path: Path, topic: str, wrong: str, numbers: tuple[int, ...]
@@ -113,7 +113,7 @@ def test_messages_that_changed_places_are_put_in_order(tmp_path: Path, topic: st
     assert bool(done.notes) == (topic in (CAMERA, WRIST))
 
 
-@pytest.mark.parametrize("seconds", [-3.0, -0.3, -100.0, 5.0, 3600.0, 1e8])
+@pytest.mark.parametrize("seconds", [-3.0, 5.0, *at_night(-0.3, -100.0, 3600.0, 1e8)])
 @pytest.mark.parametrize("at", [15, 20])
 @pytest.mark.parametrize("recorder_too", [False, True])
 def test_a_clock_that_is_set_is_told_with_how_to_get_at_both_sides(

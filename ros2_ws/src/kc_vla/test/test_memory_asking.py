@@ -166,7 +166,7 @@ def test_when_is_a_time_that_the_memory_has() -> None:
     assert not ask("when did you slice the apple?").known
 
 
-@tried(100, 2000)
+@tried(40, 2000)
 @given(
     st.text(max_size=120) | st.lists(st.sampled_from(SAID.split()), max_size=12).map(" ".join),
 )

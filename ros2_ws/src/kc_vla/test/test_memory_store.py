@@ -249,7 +249,7 @@ def test_a_damaged_store_is_mended_by_leaving_out_what_is_damaged(seed: int, how
 
 def test_no_page_is_needed_to_find_the_nodes_in_the_others(tmp_path: Path) -> None:
     kept = []
-    for page in (*range(8), *range(8, len(WHOLE) // 4096, 18)):
+    for page in (*range(8), *range(8, len(WHOLE) // 4096, 45)):
         data = bytearray(WHOLE)
         data[max(100, 4096 * page) : 4096 * (page + 1)] = random.Random(page).randbytes(4096 - (0 if page else 100))
         path = tmp_path / f"{page}.db"

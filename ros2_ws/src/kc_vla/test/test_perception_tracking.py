@@ -32,7 +32,7 @@ def wandering(random: np.random.Generator, **errors: float) -> list[Camera]:
     return [Camera(looking(eye), f"camera {at}", random, **errors) for at, eye in enumerate(eyes)]  # type: ignore[arg-type]
 
 
-@tried(10, 150)
+@tried(4, 150)
 @given(SEEDS, st.booleans())
 def test_ids_stay_over_views_of_several_cameras_with_errors(seed: int, with_depth: bool) -> None:
     """A tenth of the things is missed and a tenth of the looks shows something that is not there."""
@@ -56,7 +56,7 @@ def test_ids_stay_over_views_of_several_cameras_with_errors(seed: int, with_dept
     assert strays <= 5
 
 
-@tried(10, 150)
+@tried(4, 150)
 @given(SEEDS)
 def test_a_place_gets_better_with_each_look(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -67,7 +67,7 @@ def test_a_place_gets_better_with_each_look(seed: int) -> None:
     assert last.sigma_m < 0.004
 
 
-@tried(10, 100)
+@tried(5, 100)
 @given(SEEDS, st.booleans())
 def test_what_a_hand_covers_keeps_its_id_and_is_not_gone(seed: int, with_depth: bool) -> None:
     random = np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def test_what_is_out_of_view_or_behind_a_wall_stays() -> None:
     assert set(ids(room.look(thing))) == {"mug_1"}
 
 
-@tried(10, 100)
+@tried(5, 100)
 @given(SEEDS, st.sampled_from(range(len(KINDS))), st.booleans())
 def test_what_is_taken_away_is_gone_within_some_looks_and_once(seed: int, kind: int, with_depth: bool) -> None:
     random = np.random.default_rng(seed)
@@ -119,7 +119,7 @@ def test_a_detector_that_does_not_see_what_depth_shows_makes_nothing_gone() -> N
     assert set(ids(room.look(thing))) == {"mug_1"}
 
 
-@tried(10, 100)
+@tried(5, 100)
 @given(SEEDS)
 def test_what_is_put_elsewhere_keeps_its_id_at_once_and_equal_ones_do_not_swap(seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -20,7 +20,7 @@ from kc_vla.perception.tracks import TrackerSettings
 SEEDS = st.integers(0, 10_000)
 
 
-@tried(8, 100)
+@tried(4, 100)
 @given(SEEDS)
 def test_no_error_of_a_single_look_is_believed_and_no_ghost_survives(seed: int) -> None:
     """The detector invents something in three images of ten, anywhere."""
