@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
 from kc_vla.memory.long_term import connecting, corrections
 from kc_vla.memory.long_term.building import Observed, observe
 from kc_vla.memory.long_term.describe import Description, describe
@@ -45,6 +46,7 @@ class LongTermMemory:
         self._words: dict[str, Words] = {}
         self._searches: dict[str, GraphSearch] = {}
         self._graphs: dict[str, SceneGraph] = {}
+        self._linked: dict[str, KeyframeHistory] = {}
         self._listeners: list[Callable[[str, GraphChange], None]] = []
 
     def listen(self, listener: Callable[[str, GraphChange], None]) -> None:
@@ -163,9 +165,26 @@ class LongTermMemory:
         self._commit(known, GraphChange(tuple(graph.nodes()), gone, graph.number))
         self._graphs[graph.map_id] = graph
 
+    def link(self, map_id: str, keyframe: LinkedKeyframe) -> None:
+        """Remember a keyframe with what it shows, in place of what was remembered of it; the oldest one leaves.
+
+        Raises:
+            StoreError: it could not be written.
+        """
+        self._check_room(map_id)
+        self._store.link(map_id, keyframe)
+        self._linked.pop(map_id, None)
+
+    def linked(self, map_id: str) -> KeyframeHistory:
+        """Return the keyframes of a map, the oldest first."""
+        if map_id not in self._linked:
+            self._linked = {map_id: self._store.linked(map_id)}
+        return self._linked[map_id]
+
     def drop(self, map_id: str) -> None:
         """Forget a map with all that is in it."""
         self._store.drop(map_id)
+        self._linked.pop(map_id, None)
         self._graphs.pop(map_id, None)
         self._words.pop(map_id, None)
         self._searches.pop(map_id, None)
@@ -218,6 +237,11 @@ class LongTermMemory:
             self._words[map_id] = words
         return words.scores(graph.objects, text)
 
+    def _check_room(self, map_id: str) -> None:
+        maps = self.maps()
+        if len(maps) >= MOST_MAPS and map_id not in maps:
+            raise GraphError(f"{MOST_MAPS} maps are kept, the most there can be: drop one first")
+
     def _correct(self, map_id: str, work_out: Callable[[SceneGraph], GraphChange]) -> None:
         graph = self.graph(map_id)
         self._commit(graph, connecting.withdrawn(graph, work_out(graph)))
@@ -225,8 +249,8 @@ class LongTermMemory:
     def _commit(self, graph: SceneGraph, change: GraphChange) -> None:
         if not change and change.number is None:
             return
-        if not len(graph) and len(self.maps()) >= MOST_MAPS and graph.map_id not in self.maps():
-            raise GraphError(f"{MOST_MAPS} maps are kept, the most there can be: drop one first")
+        if not len(graph):
+            self._check_room(graph.map_id)
         self._store.write(graph.map_id, change)
         graph.apply(change)
         self._graphs[graph.map_id] = graph

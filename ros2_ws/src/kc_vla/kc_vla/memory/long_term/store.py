@@ -10,20 +10,23 @@ import gc
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
+from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
 from kc_vla.memory.long_term.fields import blob_of, from_fields, kind_of, to_fields
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph, check_map_id
 from kc_vla.memory.long_term.nodes import Node
+from kc_vla.memory.long_term.store_keyframes import drop_keyframes, load_keyframes, put_keyframe
 from kc_vla.memory.long_term.store_opening import DamageError, is_damage, lock_store, open_database, why
 from kc_vla.memory.long_term.store_repair import repair_store
 from kc_vla.memory.long_term.store_schema import row_sum
 
+T = TypeVar("T")
 _PUT = """
 INSERT INTO node (map_id, id, kind, fields, sum, embedding) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (map_id, id)
 DO UPDATE SET kind = excluded.kind, fields = excluded.fields, sum = excluded.sum, embedding = excluded.embedding
@@ -99,14 +102,7 @@ class Store:
             StoreError: it cannot be read, or what only is read is damaged.
         """
         check_map_id(map_id)
-        try:
-            return self._load(map_id)
-        except DamageError as error:
-            if self._read_only:
-                raise _told_to_a_reader(error) from error
-            self._connection.close()
-            self._mend(str(error))
-            return self._load(map_id)
+        return self._mended(lambda: self._load(map_id))
 
     def write(self, map_id: str, change: GraphChange) -> None:
         """Commit a change to a map.
@@ -131,11 +127,33 @@ class Store:
             self._give_up()
             raise StoreError(why(self.path, error)) from error
 
+    def link(self, map_id: str, keyframe: LinkedKeyframe) -> None:
+        """Commit a keyframe of a map, in place of what the map has of it; the oldest one leaves.
+
+        Raises:
+            StoreError: it could not be written; nothing of it is kept then, and all that was before is.
+        """
+        check_map_id(map_id)
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("INSERT INTO map VALUES (?, 1) ON CONFLICT DO NOTHING", (map_id,))
+            put_keyframe(self._connection, map_id, keyframe)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._give_up()
+            raise StoreError(why(self.path, error)) from error
+
+    def linked(self, map_id: str) -> KeyframeHistory:
+        """Return the linked keyframes of a map; see `load` for what it raises."""
+        check_map_id(map_id)
+        return self._mended(lambda: self._linked(map_id))
+
     def drop(self, map_id: str) -> None:
         """Forget a map with all that is in it; StoreError if that could not be written."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.execute("DELETE FROM node WHERE map_id = ?", (map_id,))
+            drop_keyframes(self._connection, map_id)
             self._connection.execute("DELETE FROM map WHERE map_id = ?", (map_id,))
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -160,6 +178,25 @@ class Store:
                 return SceneGraph(map_id, _nodes(map_id, rows), numbers[0][0] if numbers else 1)
         except (GraphError, ValueError, TypeError, AttributeError) as error:
             raise DamageError(f"{self.path} is damaged: {error}") from error
+
+    def _linked(self, map_id: str) -> KeyframeHistory:
+        try:
+            return load_keyframes(self._connection, map_id)
+        except sqlite3.Error as error:
+            raise (DamageError if is_damage(error) else StoreError)(why(self.path, error)) from error
+        except ValueError as error:
+            raise DamageError(f"{self.path} is damaged: {error}") from error
+
+    def _mended(self, read: Callable[[], T]) -> T:
+        """Return what is read, of a damaged store once it is mended."""
+        try:
+            return read()
+        except DamageError as error:
+            if self._read_only:
+                raise _told_to_a_reader(error) from error
+            self._connection.close()
+            self._mend(str(error))
+            return read()
 
     def _asked(self, query: str, values: tuple[str, ...] = ()) -> list[tuple[Any, ...]]:
         try:

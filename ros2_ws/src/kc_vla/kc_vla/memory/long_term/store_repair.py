@@ -14,6 +14,7 @@ from kc_vla.core.files import replacing, resolved
 from kc_vla.memory.long_term.errors import GraphError, StoreError
 from kc_vla.memory.long_term.fields import from_fields
 from kc_vla.memory.long_term.graph import number_after
+from kc_vla.memory.long_term.store_keyframes import COLUMNS, keyframe_of
 from kc_vla.memory.long_term.store_pages import rows_in_pages
 from kc_vla.memory.long_term.store_schema import migrate, row_sum
 
@@ -61,7 +62,7 @@ def _copied(source: Path, target: Path) -> tuple[int, int]:
     try:
         migrate(output, 0)
         output.execute("BEGIN")
-        saved, lost, numbers = 0, 0, dict[str, int]()
+        saved, lost, numbers, linked = 0, 0, dict[str, int](), dict[tuple[Any, ...], tuple[Any, ...]]()
         for row in _rows(source, "node", _NODE):
             if _is_whole(row):
                 saved += _put(output, row, numbers)
@@ -71,6 +72,10 @@ def _copied(source: Path, target: Path) -> tuple[int, int]:
             row = (*row, b"") if len(row) == len(_NODE) - 1 else row  # of before there were embeddings
             if len(row) == len(_NODE) and _is_whole(row):
                 saved += _put(output, row, numbers)
+            elif keyframe_of(row) is not None:
+                linked[row[:2]] = row
+        linked |= {row[:2]: row for row in _rows(source, "keyframe", COLUMNS) if keyframe_of(row) is not None}
+        _put_keyframes(output, source, list(linked.values()))
         for map_id, number in _rows(source, "map", ("map_id", "number")):
             if isinstance(map_id, str) and isinstance(number, int):
                 numbers[map_id] = max(numbers.get(map_id, 1), number)
@@ -85,6 +90,21 @@ def _put(output: sqlite3.Connection, row: tuple[Any, ...], numbers: dict[str, in
     """Take in a node unless it is there; how many were. Its id ends in a number that is never given again."""
     numbers[row[0]] = max(numbers.get(row[0], 1), number_after(row[1]))
     return output.execute(f"INSERT OR IGNORE INTO node ({', '.join(_NODE)}) VALUES (?, ?, ?, ?, ?, ?)", row).rowcount
+
+
+def _put_keyframes(output: sqlite3.Connection, source: Path, rows: list[tuple[Any, ...]]) -> None:
+    """Take in the linked keyframes that are well, and what can be read of how many have left."""
+    placed = ", ".join("?" * len(COLUMNS))
+    query = f"INSERT OR IGNORE INTO keyframe ({', '.join(COLUMNS)}) VALUES ({placed})"
+    rows.sort(key=lambda row: int(row[1]), reverse=True)
+    output.executemany(query, rows)
+    counts = {
+        map_id: (last, 0) for map_id, last in output.execute("SELECT map_id, max(number) FROM keyframe GROUP BY 1")
+    }
+    for map_id, last, gone in _rows(source, "keyframe_count", ("map_id", "last", "gone")):
+        if isinstance(map_id, str) and isinstance(last, int) and isinstance(gone, int):
+            counts[map_id] = max(last, counts.get(map_id, (0, 0))[0]), gone
+    output.executemany("INSERT INTO keyframe_count VALUES (?, ?, ?)", [(name, *each) for name, each in counts.items()])
 
 
 def _is_whole(row: tuple[Any, ...]) -> bool:

@@ -18,11 +18,18 @@ STEPS = (
     "ALTER TABLE node ADD COLUMN embedding BLOB NOT NULL DEFAULT x'';",
     "",  # an area has its edge in that column
     "",  # there are nodes of the kind `connection`
+    """
+    CREATE TABLE keyframe (
+        map_id TEXT NOT NULL, number INTEGER NOT NULL, episode_id TEXT NOT NULL, frame INTEGER NOT NULL,
+        kept TEXT NOT NULL, sum INTEGER NOT NULL, UNIQUE (map_id, number), UNIQUE (map_id, episode_id, frame)
+    );
+    CREATE TABLE keyframe_count (map_id TEXT PRIMARY KEY, last INTEGER NOT NULL, gone INTEGER NOT NULL);
+    """,
 )
 """What brings a store from each version to the next; a new one is at version 0."""
 VERSION = len(STEPS)
 READABLE = 2
-"""A store from this version on can be read without being changed: it has all columns."""
+"""A store from this version on can be read without being changed: it has all columns of the nodes."""
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:

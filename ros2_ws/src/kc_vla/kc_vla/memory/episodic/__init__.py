@@ -1,0 +1,1 @@
+"""Keyframes as memories: which objects a keyframe shows, and where they were then."""
