@@ -12,6 +12,8 @@ from kc_vla.bags.errors import BagError
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.cli.memory_ask import add_arguments as add_question
 from kc_vla.cli.memory_ask import print_answer
+from kc_vla.cli.memory_keyframes import add_arguments as add_object
+from kc_vla.cli.memory_keyframes import keyframe_lines
 from kc_vla.cli.numbers import moment, positive
 from kc_vla.cli.scene_ways import add_way_actions
 from kc_vla.cli.verbs import exit_status, main_parser
@@ -52,12 +54,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     names = {
         "show": "a map as text for a planner, and as a picture",
         "ask": "a question in words: where something is, what is in a place, in which state a thing is",
+        "keyframes": "the keyframes of a map, or those that show an object, and where it was then",
         "query": "objects by text, class, area, radius, relation",
         "export": "a map as JSON, GraphML, or the JSON of spark_dsg",
         "import": "a map from such a file",
     }
-    show, ask, query, export, taken = (actions.add_parser(name, help=text) for name, text in names.items())
-    for action in (show, ask, query, export, taken):
+    show, ask, keyframes, query, export, taken = (actions.add_parser(name, help=text) for name, text in names.items())
+    for action in (show, ask, keyframes, query, export, taken):
         action.add_argument("store", type=Path, help="file of the memory")
         action.add_argument("--map", default="", help="map_id (default: the only one, or that of the file)")
     show.add_argument(
@@ -68,6 +71,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     show.set_defaults(run=_show)
     add_question(ask)
     ask.set_defaults(run=_ask)
+    add_object(keyframes)
+    keyframes.set_defaults(run=_keyframes)
     query.add_argument("text", nargs="?", default="", help="what they are: 'a clean mug', 'the thing left of the mug'")
     query.add_argument("--text", dest="said", default="", help="the same")
     query.add_argument(
@@ -174,6 +179,15 @@ def _mend(options: argparse.Namespace) -> None:
         for map_id in store.maps():
             store.load(map_id)  # which looks at every row
         print(store.mended or f"{options.store}: nothing is damaged")
+
+
+def _keyframes(options: argparse.Namespace) -> None:
+    from kc_vla.memory.long_term.memory import LongTermMemory
+
+    with _opened(options) as store:
+        memory = LongTermMemory(store)
+        for line in keyframe_lines(memory.linked(_map(memory, options)), options.object):
+            print(line)
 
 
 def _query(options: argparse.Namespace) -> None:

@@ -21,6 +21,9 @@ class AnswerEvidence:
         seen_s: when it was seen last, s.
         confidence: that it is still so, 0..1.
         source: which memory knows it: "short-term", "long-term".
+        keyframe: name of the keyframe that shows it, "EPISODE/FRAME"; empty where none was looked at.
+        position: where it was in that keyframe, m; None without one.
+        frame_id: coordinate frame of the position.
     """
 
     object_id: str
@@ -31,10 +34,16 @@ class AnswerEvidence:
     seen_s: float
     confidence: float
     source: str = ""
+    keyframe: str = ""
+    position: tuple[float, float, float] | None = None
+    frame_id: str = ""
 
     def __str__(self) -> str:
         """Return it as a line for people."""
         where = f", {self.place}" if self.place else ""
+        if self.position is not None:
+            at = ", ".join(f"{each:.2f}" for each in self.position)
+            where = f"{where}, at ({at}) m in {self.frame_id!r}, keyframe {self.keyframe}"
         return f"{self.object_id}{where}: seen at {self.seen_s:.0f} s, confidence {self.confidence:.2f}"
 
 

@@ -8,15 +8,19 @@ from dataclasses import replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer, unknown
 from kc_vla.memory.asking.answers_of_actions import answer_did, answer_when, with_action
+from kc_vla.memory.asking.answers_of_events import answer_event
+from kc_vla.memory.asking.answers_of_past import PastAnswers, around_keyframes
 from kc_vla.memory.asking.answers_of_places import answer_contents, answer_rooms, answer_where
 from kc_vla.memory.asking.answers_of_states import answer_condition, answer_is
 from kc_vla.memory.asking.grammar import read_question
 from kc_vla.memory.asking.meaning import MeantThings, Remembered, UnknownNameError
 from kc_vla.memory.asking.meant import NameFinder, plain_name
+from kc_vla.memory.asking.past_words import PastPhrase, read_past
 from kc_vla.memory.asking.question import MemoryQuestion, Order, QuestionError, QuestionKind
 from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.asking.telling import evidence_of, listed, place_in_words
 from kc_vla.memory.asking.understood import Understood, sure_of
+from kc_vla.memory.references.rows import row_place
 
 Reader = Callable[[str], tuple[MemoryQuestion, tuple[str, ...]]]
 """Makes a question of a text, with notes; it raises a `QuestionError` where it cannot."""
@@ -47,6 +51,10 @@ class Asker:
 
     def ask(self, text: str) -> MemoryAnswer:
         """Return the answer to a text; whatever it says, it is an answer and no error."""
+        said = read_past(text)
+        past = None if said is None else self.ask_past(said)
+        if past is not None:
+            return past
         try:
             question, notes = self._reader(text)
         except QuestionError as error:
@@ -56,11 +64,28 @@ class Asker:
 
     def answer(self, question: MemoryQuestion) -> MemoryAnswer:
         """Return the answer to a checked question."""
-        finder = NameFinder(self._memory, self._around())
+        return _answer_of(question, self._memory, self._around())
+
+    def ask_past(self, said: PastPhrase) -> MemoryAnswer | None:
+        """Return the answer for a time before, by keyframes; None where it is about actions, or is not understood."""
+        around = around_keyframes(self._memory, self._around())
+        if said.event is not None:
+            return answer_event(self._memory, around, said.rest, said.event, said.rank)
         try:
-            return _answer(Understood(question, finder, self._memory.looked))
-        except (UnknownNameError, QuestionError) as error:
-            return unknown(str(error))
+            question, notes = self._reader(said.rest)
+        except QuestionError:
+            return None
+        if question.action or said.moment is None:
+            return None
+        answer = PastAnswers(self._memory, around, _answer_of).at(question, said.moment)
+        return replace(answer, notes=tuple(dict.fromkeys((*notes, *answer.notes))))
+
+
+def _answer_of(question: MemoryQuestion, memory: Remembered, around: HomeSurroundings) -> MemoryAnswer:
+    try:
+        return _answer(Understood(question, NameFinder(memory, around), memory.looked))
+    except (UnknownNameError, QuestionError) as error:
+        return unknown(str(error))
 
 
 def _answer(given: Understood) -> MemoryAnswer:
@@ -75,7 +100,9 @@ def _answer(given: Understood) -> MemoryAnswer:
         return answer_condition(given)
     if question.asked is QuestionKind.IS:
         return answer_did(given) if question.action else answer_is(given)
-    if question.place is not None and not given.specific and not question.action and question.order is Order.ANY:
+    row = question.place is not None and row_place(str(question.place)) is not None
+    of_place = question.place is not None and not row and not given.specific and not question.action
+    if of_place and question.order is Order.ANY:
         return answer_contents(given)
     return _ANSWERS[question.asked](given, given.ordered(with_action(given)))
 

@@ -10,6 +10,7 @@ from kc_vla.memory.asking.forms_of_actions import ACTION_FORMS
 from kc_vla.memory.asking.forms_of_places import CONTENT_FORMS, ORDERED_FORM, WHERE_FORMS
 from kc_vla.memory.asking.forms_of_states import CONDITION_FORMS, DUTY_FORM, IS_FORM, STATE_FORMS
 from kc_vla.memory.asking.forms_of_things import COUNT_FORMS, FOR_FORMS, LAST_RESORT, THERE_FORMS
+from kc_vla.memory.asking.past_words import read_past
 from kc_vla.memory.asking.question import MemoryQuestion, QuestionError
 from kc_vla.memory.asking.wording import prepared, without_lead, worded
 
@@ -64,6 +65,8 @@ def is_question(text: str) -> bool:
 
     "could you bring me the mug?" is a request, and so is what goes on with one.
     """
+    if (past := read_past(text)) is not None and past.moment is not None:
+        text = past.rest
     lower = " ".join(text.lower().replace("\u2019", "'").split())
     if _THEN.search(lower):
         return False

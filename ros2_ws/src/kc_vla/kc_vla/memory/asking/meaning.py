@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kc_vla.core.errors import StackError
+from kc_vla.memory.episodic.linked import KeyframeHistory
 from kc_vla.memory.references.fits import OPPOSITE, Fit
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.short_term.unit import spoken
@@ -32,6 +33,10 @@ class Remembered(Protocol):
 
     def things(self) -> Sequence[KnownThing]:
         """Return all that is remembered, each once."""
+        ...
+
+    def linked(self) -> KeyframeHistory:
+        """Return the keyframes that are remembered with what they show."""
         ...
 
 

@@ -16,6 +16,7 @@ from kc_vla.memory.long_term.relations import IN_HAND as IN_GRIP
 from kc_vla.memory.long_term.relations import PLACE
 from kc_vla.memory.references.fits import Fit, fits
 from kc_vla.memory.references.reference import Reference, read
+from kc_vla.memory.references.rows import RowPlace, alike, in_row, row_place
 from kc_vla.memory.references.spatial import Spatial, related
 from kc_vla.memory.short_term.unit import spoken
 from kc_vla.memory.things import HELD, KnownThing
@@ -98,6 +99,8 @@ class NameFinder:
         """
         if names_hand(place):
             return found.only([each for each in found.all if is_held(each)])
+        if (row := row_place(str(place))) is not None:
+            return self._in_row(found, row)
         areas = self.around.called(place.name) if place.preposition in ("", "in", "on") else None
         if areas is not None:
             return found.only([each for each in found.all if each.area in areas])
@@ -151,6 +154,13 @@ class NameFinder:
                 raise UnknownNameError(f"I do not know from where to look at {other.object_id}")
             found |= {each.object_id: each for each in related(pool, relation, [other], view)}
         return list(found.values())
+
+    def _in_row(self, found: MeantThings, row: RowPlace) -> MeantThings:
+        """Return the thing at a place of the row that some things make; none where they make none."""
+        things = found.things if found.named else alike(found.things)
+        view = self.around.viewpoint(things[0].position) if things else None
+        thing = in_row(things, row, view)
+        return found.only([] if thing is None else [thing])
 
     def _by_id(self, name: str) -> KnownThing | None:
         plain = name.lower().removeprefix("the ")

@@ -31,12 +31,14 @@ class HomeSurroundings:
         at: the area in which the robot stands; empty where that is not known.
         now_s: when it is asked, s; 0 where that is not known.
         floors: of the map; empty: those that the areas name.
+        from_origin: the robot stands at the origin of its frame, as an arm does.
     """
 
     areas: Mapping[str, Area]
     at: str = ""
     now_s: float = 0.0
     floors: Sequence[Floor] = ()
+    from_origin: bool = False
 
     def called(self, name: str) -> frozenset[str] | None:
         """Return the ids of the areas that a name stands for; None if it is no part of the home.
@@ -69,7 +71,7 @@ class HomeSurroundings:
         """Return how the robot sees a place from where it stands; None where nobody knows where that is."""
         here = self.areas.get(self.at)
         if here is None:
-            return None
+            return Viewpoint((0.0, 0.0, 0.0), target) if self.from_origin and any(target[:2]) else None
         direction = tuple(there - own for there, own in zip(target, here.position, strict=True))
         return Viewpoint(here.position, (direction[0], direction[1], direction[2]))
 

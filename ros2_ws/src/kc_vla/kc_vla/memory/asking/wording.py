@@ -132,7 +132,7 @@ _TAILS = (
         r" (?:it|them)(?: last)?$"
     ),
     re.compile(
-        r",? (?:right|correct|or|or not|or what|is it|is it not|are they|are they not|does it|do you|did you"
+        r",? (?<!\bthe )(?:right|correct|or|or not|or what|is it|is it not|are they|are they not|does it|do you|did you"
         r"|have you|no|yes)$"
     ),
     re.compile(r"(?:, | )(?:do you think|you think|i wonder|in your opinion|if you know)$|, (?:do you know|robot)$"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
 from kc_vla.memory.long_term import looks
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
@@ -44,6 +45,14 @@ class SceneMemory(Protocol):
         """Return the map as text for a planner; see `LongTermMemory.describe`."""
         ...
 
+    def linked(self) -> KeyframeHistory:
+        """Return the keyframes of the map."""
+        ...
+
+    def keep(self, keyframe: LinkedKeyframe) -> str:
+        """Have the buffer keep a keyframe for a policy; return why that cannot be, empty where it is kept."""
+        ...
+
 
 class OwnScene:
     """A map of a long-term memory in this process, as a `SceneMemory`."""
@@ -72,6 +81,14 @@ class OwnScene:
     def describe(self, most_tokens: int, text: str, near: Vector | None) -> str:
         """Return the map as text for a planner; see `LongTermMemory.describe`."""
         return self._memory.describe(self._map_id, most_tokens, text, near).text
+
+    def linked(self) -> KeyframeHistory:
+        """Return the keyframes of the map."""
+        return self._memory.linked(self._map_id)
+
+    def keep(self, keyframe: LinkedKeyframe) -> str:
+        """Return that no keyframe buffer is asked from here."""
+        return f"{keyframe} is not kept for a policy: this memory has no keyframe buffer"
 
 
 class LongTermPart:
@@ -105,6 +122,14 @@ class LongTermPart:
     def handled(self, seen: ObservedThing, now_s: float) -> Refusals:
         """Do nothing: the graph does not remember what the robot did."""
         return lambda: ()
+
+    def linked(self) -> KeyframeHistory:
+        """Return the keyframes of the map."""
+        return self._scene.linked()
+
+    def keep(self, keyframe: LinkedKeyframe) -> str:
+        """Have the buffer keep a keyframe for a policy; return why that cannot be, empty where it is kept."""
+        return self._scene.keep(keyframe)
 
     def confirm(self, object_id: str) -> None:
         """Do nothing: the look that found the thing has said so already."""

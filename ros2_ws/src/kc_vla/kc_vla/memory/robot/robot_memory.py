@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
 from kc_vla.memory.live_units import LiveUnits
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.navigation_map import NavigationMap
@@ -162,6 +163,15 @@ class RobotMemory:
         """Return what is remembered of the thing of that id, by the part that saw it last."""
         found = (each for part in self.parts if (each := part.thing(object_id)) is not None)
         return max(found, key=lambda each: each.seen_s, default=None)
+
+    def linked(self) -> KeyframeHistory:
+        """Return the keyframes that the long-term memory keeps; none without one."""
+        return next((part.linked() for part in self.parts if isinstance(part, LongTermPart)), KeyframeHistory())
+
+    def keep(self, keyframe: LinkedKeyframe) -> str:
+        """Have the buffer keep a keyframe for a policy; return why that cannot be, empty where it is kept."""
+        parts = (part for part in self.parts if isinstance(part, LongTermPart))
+        return next((part.keep(keyframe) for part in parts), "there is no long-term memory")
 
     def types(self) -> Iterator[str]:
         """Return the types of all that is remembered."""

@@ -17,7 +17,8 @@ from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import ObservedThing, seen_of
 from kc_vla.planning.execution.finding import Finder
-from kc_vla.planning.execution.questions import answer_question
+from kc_vla.planning.execution.former import FormerNames, FormerThings
+from kc_vla.planning.execution.questions import answer_question, open_asker
 from kc_vla.planning.execution.results import BEGIN, END, MEMORY, PLAN, InstructionResult, Tell
 from kc_vla.planning.execution.robot import ExecutionError, Limits, RememberingRobot
 from kc_vla.planning.execution.skill_executor import SkillExecutor
@@ -64,6 +65,7 @@ class Loop:
         self._finder = Finder(self.robot)
         self._doer = SkillExecutor(self.robot, self._finder)
         self._planner, self._cancel, self._reader = planner, cancel, reader
+        self._former = FormerThings(self.robot, lambda: open_asker(self.robot, read_by_grammar))
         self._busy = threading.Lock()
         self._lock = threading.Lock()
         self._running, self._why, self._instead = False, "", ""
@@ -114,12 +116,12 @@ class Loop:
             if is_question(instruction):
                 return self._answered(instruction)
             robot.say(MEMORY, self._state("before"))
-            held_before = robot.held
+            held_before, former = robot.held, self._former.read(instruction)
             for plans in count():
-                plan = self._plan(instruction, tried, held_before)
+                plan = self._plan(former.text, tried, held_before)
                 by, tokens = plan.by, tokens + plan.tokens
                 notes |= dict.fromkeys(plan.notes)
-                reason = self._tried(plan, tried)
+                reason = self._tried(plan, tried, former)
                 if not reason or plans == robot.limits.replans or not robot.limits.feedback:
                     break
                 robot.say(PLAN, f"another plan is needed: {reason}")
@@ -181,11 +183,11 @@ class Loop:
         found = {each.object_id: seen_of(each) for each in robot.memory.known(recalled)}
         return tuple((found | {name: robot.sight[name] for name in robot.sight}).values())
 
-    def _tried(self, plan: Plan, tried: list[TriedCall]) -> str:
+    def _tried(self, plan: Plan, tried: list[TriedCall], former: FormerNames) -> str:
         """Do the calls of a plan; return why it failed."""
         for call, following in zip_longest(plan.calls, plan.calls[1:]):
             tool = call.skill == "PickupObject" and following is not None and following.skill == "SliceObject"
-            reason = self._doer.do(call, tool)
+            reason = self._doer.do(former.call(call), tool)
             tried.append(TriedCall(call, reason))
             if reason:
                 return f"{call}: {reason}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker, Reader
 from kc_vla.memory.asking.surroundings import HomeSurroundings
+from kc_vla.memory.episodic.linked import KeyframeHistory
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import KnownThing
@@ -25,11 +26,13 @@ class AskedMemory:
         robot: that has looked.
         namer: finds out which types a question names.
         get_things: returns all that the answers rest on, each once.
+        linked: returns the keyframes that are remembered.
     """
 
     robot: RememberingRobot
     namer: Namer
     get_things: Callable[[], Sequence[KnownThing]]
+    linked: Callable[[], KeyframeHistory]
 
     @property
     def looked(self) -> dict[str, float]:
@@ -56,7 +59,8 @@ def open_asker(robot: RememberingRobot, reader: Reader, memory: RobotMemory | No
     def own_things() -> Sequence[KnownThing]:
         return list((robot.all_known() | {each.object_id: each for each in robot.memory.things()}).values())
 
-    asked = (robot.memory.namer, own_things) if memory is None else (memory.namer, memory.things)
+    own = (robot.memory.namer, own_things, robot.memory.linked)
+    asked = own if memory is None else (memory.namer, memory.things, memory.linked)
     return Asker(AskedMemory(robot, *asked), around, reader)
 
 

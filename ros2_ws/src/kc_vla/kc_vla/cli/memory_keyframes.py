@@ -1,0 +1,44 @@
+"""`kc-vla memory keyframes`: the keyframes of a long-term memory, and where an object was in each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+    from kc_vla.memory.things import ObservedThing
+
+
+def add_arguments(keyframes: argparse.ArgumentParser) -> None:
+    """Add the arguments beside the store and the map."""
+    keyframes.add_argument("object", nargs="?", default="", help="id of an object: only keyframes that show it")
+
+
+def keyframe_lines(history: KeyframeHistory, object_id: str) -> Iterator[str]:
+    """Yield a line for each keyframe, or for each that shows an object.
+
+    Args:
+        history: of a map.
+        object_id: of the object; empty for all.
+    """
+    found = history.showing(object_id) if object_id else list(history.keyframes)
+    if not found:
+        yield f"no keyframe{f' shows {object_id!r}' if object_id else ''}"
+    for each in found:
+        what = _where(each, each.of(object_id)) if object_id else _shown(each)
+        yield f"{each.name}  {each.stamp_ns / 1e9:.2f} s  {each.label or '-'}  {what}"
+    if history.left:
+        yield f"{history.left} older keyframes have left for newer ones"
+
+
+def _where(keyframe: LinkedKeyframe, thing: ObservedThing | None) -> str:
+    if thing is None:
+        return ""
+    place = f", {thing.relation} {thing.container}" if thing.container else ""
+    return f"at ({', '.join(f'{each:.2f}' for each in thing.position)}) m in {keyframe.frame_id!r}{place}"
+
+
+def _shown(keyframe: LinkedKeyframe) -> str:
+    return ", ".join(each.object_id for each in keyframe.seen) or "nothing was detected near it"

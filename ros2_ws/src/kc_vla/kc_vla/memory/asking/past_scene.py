@@ -1,0 +1,90 @@
+"""One keyframe in the place of what is remembered now, and what answers from keyframes have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kc_vla.memory.asking.answer import MOST_TOLD, AnswerEvidence, MemoryAnswer, unknown
+from kc_vla.memory.asking.meaning import Remembered
+from kc_vla.memory.asking.meant import NameFinder
+from kc_vla.memory.asking.telling import place_in_words
+from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.references.naming import Namer
+from kc_vla.memory.things import KnownThing, known_of
+
+MOVED_M = 0.03
+"""A thing that is so much further away from where it was has been moved, m."""
+NO_KEYFRAME = unknown("I do not know: I keep no keyframe of a time before.")
+
+
+@dataclass(frozen=True)
+class KeyframeScene:
+    """What one keyframe shows, in the place of what is remembered now.
+
+    Attributes:
+        keyframe: that is looked at.
+        namer: finds out which types a question names.
+    """
+
+    keyframe: LinkedKeyframe
+    namer: Namer
+
+    @property
+    def looked(self) -> dict[str, float]:
+        """Return nothing: a keyframe does not say what was looked into."""
+        return {}
+
+    def things(self) -> Sequence[KnownThing]:
+        """Return what it shows."""
+        return [known_of(each, self.keyframe.stamp_ns / 1e9) for each in self.keyframe.seen]
+
+    def linked(self) -> KeyframeHistory:
+        """Return no keyframes: it is one."""
+        return KeyframeHistory()
+
+
+def keyframe_evidence(
+    keyframe: LinkedKeyframe, things: Sequence[KnownThing], finder: NameFinder
+) -> tuple[AnswerEvidence, ...]:
+    """Return things of a keyframe as what an answer rests on, with where they were in it."""
+    return tuple(
+        AnswerEvidence(
+            each.object_id,
+            each.object_type,
+            place_in_words(finder, each),
+            each.container,
+            each.area,
+            each.seen_s,
+            each.confidence,
+            "keyframe",
+            keyframe.name,
+            each.position,
+            keyframe.frame_id,
+        )
+        for each in things[:MOST_TOLD]
+    )
+
+
+def gap_notes(history: KeyframeHistory, frames: Sequence[LinkedKeyframe]) -> tuple[str, ...]:
+    """Return in a line that the beginning of an episode is not there any more; nothing where it is."""
+    if not history.left or not frames or frames[0].phase == 0:
+        return ()
+    return (f"{history.left} keyframes have left for newer ones; {frames[0]} is the oldest one that I keep",)
+
+
+def lost_notes(memory: Remembered, answer: MemoryAnswer) -> tuple[str, ...]:
+    """Return in a line which things of an answer are not known any more; nothing where all are."""
+    now = {each.object_id for each in memory.things()}
+    gone = [each.object_id for each in answer.found if each.object_id not in now]
+    return (f"{', '.join(gone)}: not known any more",) if gone else ()
+
+
+def is_elsewhere(before: KnownThing | AnswerEvidence, after: KnownThing | AnswerEvidence) -> bool:
+    """Return whether a thing is not where it was: on or in something else, or further away than noise explains."""
+    if before.container and after.container:
+        return before.container != after.container
+    if before.position is None or after.position is None:
+        return True
+    return math.dist(before.position, after.position) > MOVED_M
