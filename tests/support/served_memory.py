@@ -72,10 +72,10 @@ class ServedMemory:
         """How often each service was called."""
         return self._caller.calls
 
-    def open(self, map_id: str, grounds: NavigationMap) -> RobotMemory:
-        """Return both memories, empty, on a map of that name."""
+    def open(self, map_id: str, grounds: NavigationMap, name: str = BOTH) -> RobotMemory:
+        """Return both memories, or what else `name` says, empty, on a map of that name."""
         scene = ServedScene(self._node, self._caller, map_id, self._fresh_s)
-        memory = assemble_robot_memory(BOTH, shared_embedder(), scene, self._units)
+        memory = assemble_robot_memory(name, shared_embedder(), scene, self._units)
         scene.enter(grounds.areas)
         memory.begin()
         return memory

@@ -271,6 +271,25 @@ def test_refuses_to_inject_what_would_leave_at_once() -> None:
     assert frames_of(buffer) == [0, 16]
 
 
+def test_what_a_skill_depends_on_stays_while_others_leave() -> None:
+    buffer = filled(*range(40), capacity=4)
+    for phase, frame in enumerate((5, 10, 15), start=1):
+        buffer.apply(event(Decision.COMMITTED, frame, phase), "oracle", phase)
+    buffer.keep(5)
+    buffer.keep(5)
+    buffer.apply(event(Decision.COMMITTED, 20, 4), "oracle", 4)
+    assert frames_of(buffer) == [0, 5, 15, 20]
+    with pytest.raises(BufferRefusal, match="the buffer holds the keyframes 0, 5, 15, 20"):
+        buffer.keep(10)
+    buffer.keep(15)
+    with pytest.raises(BufferRefusal, match="2 are, half of the 4 that the buffer holds: raise capacity"):
+        buffer.keep(20)
+    buffer.begin("another")
+    buffer.observe(observation(0))
+    buffer.apply(event(Decision.COMMITTED, 0, 0), "oracle", 0)
+    buffer.keep(0)
+
+
 def test_forget_keeps_the_first_frame() -> None:
     buffer = filled(*range(20))
     buffer.apply(event(Decision.COMMITTED, 5, 1), "oracle", 1)

@@ -74,6 +74,7 @@ SCENE_SINCE = "long_term_memory/since"
 
 DO_SKILL = "do_skill"
 LOOK_AROUND = "look_around"
+LINKED_KEYFRAMES = "long_term_memory/keyframes"
 ASK = "ask"
 EXECUTE_INSTRUCTION = "execute_instruction"
 PLANNER_STEPS = "planner/steps"

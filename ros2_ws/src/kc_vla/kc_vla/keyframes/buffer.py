@@ -1,7 +1,8 @@
 """The keyframe buffer: full observations of the keyframes of one episode, in bounded memory.
 
 It holds a ring of recent observations, so that an event that names a frame of a moment ago finds its images, and
-the keyframes themselves. The first frame never leaves; when the buffer is full the oldest of the others does.
+the keyframes themselves. The first frame never leaves; when the buffer is full the oldest of the others does that
+nobody has asked to keep.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class KeyframeBuffer:
         self._recent: OrderedDict[int, Observation] = OrderedDict()
         self._history: OrderedDict[int, list[Keyframe]] = OrderedDict()  # what was known from each decision on
         self._keyframes: dict[int, Keyframe] = {}
+        self._kept: set[int] = set()
         self.events = 0
         self.newest_frame = -1
         self._settled = -1
@@ -65,6 +67,7 @@ class KeyframeBuffer:
         """Start an episode, or go on with it if the store already holds some of it."""
         self._recent.clear()
         self._keyframes.clear()
+        self._kept.clear()
         self.events, self.newest_frame, self._settled, self.storage_error = 0, -1, -1, ""
         if self._store is not None:
             try:
@@ -145,7 +148,7 @@ class KeyframeBuffer:
         if frame not in self._recent:
             span = f"{min(self._recent)}..{max(self._recent)}" if self._recent else "empty"
             raise BufferRefusal(f"frame {frame} cannot be injected: the ring of recent frames is {span}")
-        if len(self._keyframes) >= self._capacity and frame < sorted(self._keyframes)[1]:
+        if len(self._keyframes) >= self._capacity and frame < self._next_to_leave():
             raise BufferRefusal(
                 f"frame {frame} cannot be injected: the buffer is full ({self._capacity} keyframes) and it would be "
                 "the oldest, the next to leave: raise capacity"
@@ -155,6 +158,22 @@ class KeyframeBuffer:
         self._keep(Keyframe(label or "injected", phase, 1.0, "injected", True, self._recent[frame]))
         self._evict()
         self._restart_history()
+
+    def keep(self, frame: int) -> None:
+        """Keep a keyframe for a skill that depends on it: others leave before it does, until the episode ends.
+
+        Raises:
+            BufferRefusal: the buffer does not hold it, or may keep no further one.
+        """
+        if frame not in self._keyframes or not self._keyframes[frame].committed:
+            held = ", ".join(str(each) for each, one in sorted(self._keyframes.items()) if one.committed) or "none"
+            raise BufferRefusal(f"frame {frame} cannot be kept: the buffer holds the keyframes {held}")
+        if frame not in self._kept and len(self._kept) >= self._capacity // 2:
+            raise BufferRefusal(
+                f"frame {frame} cannot be kept: {len(self._kept)} are, half of the {self._capacity} that the buffer "
+                "holds: raise capacity"
+            )
+        self._kept.add(frame)
 
     def forget(self) -> None:
         """Forget every keyframe but the first frame."""
@@ -231,10 +250,14 @@ class KeyframeBuffer:
 
     def _evict(self) -> None:
         while len(self._keyframes) > self._capacity:
-            self._remove(sorted(self._keyframes)[1])
+            self._remove(self._next_to_leave())
+
+    def _next_to_leave(self) -> int:
+        return next(frame for frame in sorted(self._keyframes)[1:] if frame not in self._kept)
 
     def _remove(self, frame: int) -> None:
         self._keyframes.pop(frame, None)
+        self._kept.discard(frame)
         self._persist(lambda store: store.remove(frame))
 
     def _persist(self, write: Callable[[KeyframeStore], None]) -> None:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.episodic.scenes import placed_in
 from kc_vla.memory.intake import Taken, lasting_stamp
 from kc_vla.memory.long_term import looks
 from kc_vla.memory.long_term.building import CLOCKS_DIFFER_NS, Observed
@@ -181,6 +184,17 @@ class LiveScene:
             return Looked(refused, None if revision is None else self._changed_since(name, revision))
 
         return self._change(map_id, take)
+
+    def link(self, keyframes: Iterable[LinkedKeyframe]) -> None:
+        """Commit keyframes with what they show to the map that the memory is in."""
+        for each in keyframes:
+            placed = placed_in(self.graph(), each)
+            self._change("", partial(self._memory.link, keyframe=placed))
+            self.tally.update(keyframes=1, blind_keyframes=not each.seen)
+
+    def linked(self, map_id: str) -> KeyframeHistory:
+        """Return the keyframes of a map."""
+        return self._known(map_id, self._memory.linked)
 
     def since(self, map_id: str, revision: int) -> SceneChanges:
         """Return what changed in a map since a revision, for a client that keeps a copy of it."""

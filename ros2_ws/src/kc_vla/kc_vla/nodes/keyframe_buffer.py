@@ -173,7 +173,10 @@ class KeyframeBufferNode(StackNode):
         if response.message:
             return response
         try:
-            self._buffer.inject(int(request.frame_index), request.label)
+            if request.keep:
+                self._buffer.keep(int(request.frame_index))
+            else:
+                self._buffer.inject(int(request.frame_index), request.label)
         except BufferRefusal as error:
             response.message = str(error)
             return response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,8 @@ from kc_vla.memory.long_term.ways import Way
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.health import WARN
+from kc_vla.ros.keyframe_links import KeyframeLinks
+from kc_vla.ros.linked_keyframes import history_response
 from kc_vla.ros.parameters import parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.scene import (
@@ -53,6 +56,7 @@ from kc_vla_msgs.srv import (
     EnterMap,
     FindWay,
     ForgetObject,
+    GetLinkedKeyframes,
     GetNeighbours,
     LoadMap,
     ObserveScene,
@@ -73,6 +77,8 @@ class LongTermParameters(DetectionParameters):
     store: str = parameter("memory.db", "file of the memory; a new one is made")
     map_id: str = parameter("home", "map that the memory uses at start-up")
     period: float = parameter(0.5, "s between two uses of the newest detections", low=0.05, high=60.0)
+    keyframes: bool = parameter(True, "link keyframes that the buffer commits with what is detected in them")
+    keyframe_tolerance: float = parameter(0.15, "most s between a keyframe and its detections", low=0.0, high=5.0)
     trust_ids: bool = parameter(True, "trust that an object_id of the detector always means the same object")
     embedding: str = parameter(
         OFFLINE, "embedding of sentences: offline, a folder, or hub:OWNER/NAME@REVISION#SHA256; empty: words alone"
@@ -106,7 +112,8 @@ class LongTermMemoryNode(StackNode):
         self._work = runner(self, False, "the long-term memory", _WAITING, refusals=(StackError,))
         SceneMarkers(self, self._work, self._live, self._header)
         if values.detections:
-            DetectionFeed(self, self._work, self._job_of, self._on_taken, 1, values.period)
+            heard = self._links().detected if values.keyframes else lambda message: None
+            DetectionFeed(self, self._work, self._job_of, self._on_taken, 1, values.period, heard)
         serve(self, self._work, self._offers())
 
     def stop(self) -> None:
@@ -120,6 +127,9 @@ class LongTermMemoryNode(StackNode):
             return {}
         told = {"map": self._live.map_id, "store": self.parameters.store, "mended": self._live.mended or "nothing"}
         return {**told, **self._live.tally}
+
+    def _links(self) -> KeyframeLinks:
+        return KeyframeLinks(self, self._work, self._live, self._intake, self.parameters.keyframe_tolerance)
 
     # -- what is seen -------------------------------------------------------------------------------------------
 
@@ -159,6 +169,7 @@ class LongTermMemoryNode(StackNode):
             (EnterMap, topics.ENTER_MAP, self._enter, lambda response, nothing: None),
             (ObserveScene, topics.OBSERVE_SCENE, self._observe, looked_response),
             (SceneSince, topics.SCENE_SINCE, lambda asked: live.since(asked.map_id, asked.revision), changes_response),
+            (GetLinkedKeyframes, topics.LINKED_KEYFRAMES, self._linked, lambda response, found: found(response)),
             (
                 SetAreas,
                 topics.SET_AREAS,
@@ -166,6 +177,10 @@ class LongTermMemoryNode(StackNode):
                 areas_response,
             ),
         )
+
+    def _linked(self, request: GetLinkedKeyframes.Request) -> Callable[[GetLinkedKeyframes.Response], None]:
+        history = self._live.linked(request.map_id)
+        return partial(history_response, history=history, after=int(request.after))
 
     def _connect(self, request: ConnectAreas.Request) -> str:
         if request.remove:

@@ -76,6 +76,7 @@ class DetectionFeed:
         done: Callable[[JobOutcome[Any]], None],
         room: int,
         period_s: float = 0.0,
+        heard: Callable[[ObjectDetections], None] = lambda message: None,
     ) -> None:
         """Listen.
 
@@ -87,15 +88,17 @@ class DetectionFeed:
             done: called with the result, on the node's thread too.
             room: messages that wait; the oldest goes.
             period_s: between two of them, s; 0: as they come.
+            heard: called with every message, also with those that are left out.
         """
         self._node, self._work, self._job_of, self._done = node, work, job_of, done
         self._waiting: deque[ObjectDetections] = deque(maxlen=room)
-        self._busy, self._at_once = False, not period_s
+        self._busy, self._at_once, self._heard = False, not period_s, heard
         node.subscribe(ObjectDetections, topics.DETECTIONS, self._put, qos.STATE)
         if period_s:
             node.every(period_s, self._next)
 
     def _put(self, message: ObjectDetections) -> None:
+        self._heard(message)
         if len(self._waiting) == self._waiting.maxlen and self._at_once:
             self._node.statistics.drop(topics.DETECTIONS)
         self._waiting.append(message)

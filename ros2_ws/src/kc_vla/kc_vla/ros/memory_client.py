@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kc_vla.core import topics
+from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
 from kc_vla.memory.live_units import Standing
 from kc_vla.memory.long_term.describe import describe
 from kc_vla.memory.long_term.graph import SceneGraph
@@ -20,6 +21,7 @@ from kc_vla.memory.short_term.unit import Unit
 from kc_vla.memory.things import ObservedThing
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import time_message
+from kc_vla.ros.linked_keyframes import LinkedKeyframesCopy
 from kc_vla.ros.memory_copies import SceneCopy, UnitsCopy
 from kc_vla.ros.scene_nodes import area_message
 from kc_vla.ros.service_caller import PendingCall, ServiceCaller, ServiceError
@@ -29,6 +31,8 @@ from kc_vla_msgs.srv import (
     AttendUnits,
     EnterMap,
     ForgetUnits,
+    GetLinkedKeyframes,
+    InjectKeyframe,
     ObserveScene,
     ObserveUnits,
     RecallUnits,
@@ -134,7 +138,10 @@ class ServedScene:
         self._enter = node.call(EnterMap, topics.ENTER_MAP)
         self._observe = node.call(ObserveScene, topics.OBSERVE_SCENE)
         self._since = node.call(SceneSince, topics.SCENE_SINCE)
+        self._linked = node.call(GetLinkedKeyframes, topics.LINKED_KEYFRAMES)
+        self._inject = node.call(InjectKeyframe, topics.INJECT_KEYFRAME)
         self._copy, self._words = SceneCopy(map_id, fresh_s), Words()
+        self._keyframes = LinkedKeyframesCopy(fresh_s)
 
     def graph(self) -> SceneGraph:
         """Return a copy of the map, to be looked at."""
@@ -162,6 +169,26 @@ class ServedScene:
         graph = self.graph()
         scores = self._words.scores(graph.objects, text) if text.strip() else None
         return describe(graph, most_tokens, scores, near).text
+
+    def linked(self) -> KeyframeHistory:
+        """Return the keyframes of the map, from a copy."""
+        if not self._keyframes.is_fresh():
+            for after in (self._keyframes.after, 0):
+                request = GetLinkedKeyframes.Request(map_id=self._map_id, after=after)
+                if self._keyframes.apply(self._caller.ask(self._linked, request)):
+                    break
+        return self._keyframes.history()
+
+    def keep(self, keyframe: LinkedKeyframe) -> str:
+        """Have the buffer keep a keyframe for a policy; return why that cannot be, empty where it is kept."""
+        if not self._inject.service_is_ready():
+            return f"{keyframe} is not kept for a policy: no keyframe buffer is running"
+        request = InjectKeyframe.Request(episode_id=keyframe.episode_id, frame_index=keyframe.frame, keep=True)
+        try:
+            self._caller.ask(self._inject, request)
+        except ServiceError as error:
+            return f"{keyframe} is not kept for a policy: {error}"
+        return ""
 
     def _observed(self, now_s: float, seen: Iterable[ObservedThing] = (), at: str = "", missed: str = "") -> Refusals:
         request = ObserveScene.Request(

@@ -47,3 +47,4 @@ def _fill(response: Ask.Response, answer: MemoryAnswer) -> None:
     response.seen = [float(each.seen_s) for each in answer.found]
     response.confidences = [float(each.confidence) for each in answer.found]
     response.sources = [each.source for each in answer.found]
+    response.keyframes = [each.keyframe for each in answer.found]
