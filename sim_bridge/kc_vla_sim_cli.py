@@ -35,6 +35,10 @@ def main(argv: Sequence[str]) -> int:
         from kc_vla_sim.household.questions.command import main as ask
 
         return ask(argv)
+    if tuple(argv[:2]) == ("eval", "episodic"):
+        from kc_vla_sim.evaluate.episodic_command import main as remember
+
+        return remember(argv)
     if tuple(argv[:2]) == ("eval", "perception"):
         from kc_vla_sim.kitchen.perceiving.command import main as look
 

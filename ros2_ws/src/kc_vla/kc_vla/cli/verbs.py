@@ -90,13 +90,13 @@ VERBS = (
             "detector": "detector",
             **dict.fromkeys(("selector", "rules", "events"), "learning"),
             **dict.fromkeys(
-                ("policy", "table1", "table3", "household", "virtualhome", "ask", "perception"), SIMULATION
+                ("policy", "table1", "table3", "household", "virtualhome", "ask", "episodic", "perception"), SIMULATION
             ),
             "recall": "recall",
             "search": "search",
             "replacement": "memory",
         },
-        {"policy": "sim", **dict.fromkeys(("table1", "table3"), "sim,train")},
+        {"policy": "sim", "episodic": "sim", **dict.fromkeys(("table1", "table3"), "sim,train")},
     ),
     Subcommand(
         "memory", "scene_graph", "look into a long-term memory, export and import its maps: kc-vla memory --help"
