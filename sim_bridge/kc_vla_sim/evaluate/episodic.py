@@ -1,4 +1,4 @@
-"""Episodes in which a choice depends on a keyframe: what was where before somebody moved it.
+"""Episodes in which a choice depends on a keyframe: what was where before it was moved.
 
 Each is simulated without images: keyframes are the simulator's own, detections its truth. They are joined by time and
 stored as in the nodes. After the moves the memory is asked, with its keyframes and without.

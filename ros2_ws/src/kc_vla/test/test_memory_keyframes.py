@@ -22,8 +22,8 @@ from kc_vla.memory.episodic.linked import (
     MOST_LINKED,
     MOST_SHOWN,
     NOTHING_NEAR,
+    KeyframeLinkError,
     LinkedKeyframe,
-    LinkError,
 )
 from kc_vla.memory.long_term import store_keyframes
 from kc_vla.memory.long_term.detections import Detection
@@ -177,7 +177,7 @@ def test_a_store_of_before_keyframes_is_read_and_brought_up_to_date(tmp_path: Pa
     ],
 )
 def test_what_can_be_no_keyframe_is_refused_in_a_line(wrong: dict[str, object]) -> None:
-    with pytest.raises(LinkError) as told:
+    with pytest.raises(KeyframeLinkError) as told:
         LinkedKeyframe(**({"episode_id": "ep", "frame": 0, "stamp_ns": 1} | wrong))  # type: ignore[arg-type]
     assert "\n" not in str(told.value)
 

@@ -18,7 +18,7 @@ from kc_vla.cli import main
 from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker
 from kc_vla.memory.asking.grammar import is_question
-from kc_vla.memory.asking.past_words import LAST, Moment, PastPhrase, SceneEvent, past_names_in, read_past
+from kc_vla.memory.asking.past_words import LAST, PastMoment, PastPhrase, SceneEvent, past_names_in, read_past
 from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.episodic.linked import LinkedKeyframe
@@ -218,7 +218,7 @@ def test_names_in_an_instruction_are_found_with_their_bounds() -> None:
     text = "put the cube that was in the middle before on the plate"
     ((begin, end, phrase),) = past_names_in(text)
     assert text[begin:end] == "the cube that was in the middle before"
-    assert phrase == PastPhrase("which cube was in the middle", Moment.BEFORE)
+    assert phrase == PastPhrase("which cube was in the middle", PastMoment.BEFORE)
     ((*_, shown),) = past_names_in("bring me the one I showed you last")
     assert (shown.event, shown.rank) == (SceneEvent.SHOWN, LAST)
     assert not list(past_names_in("put the mug that was on the table before the sink"))[1:]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+    from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
     from kc_vla.memory.things import ObservedThing
 
 
@@ -16,7 +16,7 @@ def add_arguments(keyframes: argparse.ArgumentParser) -> None:
     keyframes.add_argument("object", nargs="?", default="", help="id of an object: only keyframes that show it")
 
 
-def keyframe_lines(history: KeyframeHistory, object_id: str) -> Iterator[str]:
+def keyframe_lines(history: LinkedKeyframes, object_id: str) -> Iterator[str]:
     """Yield a line for each keyframe, or for each that shows an object.
 
     Args:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
 from kc_vla.memory.episodic.scenes import placed_in
 from kc_vla.memory.intake import Taken, lasting_stamp
 from kc_vla.memory.long_term import looks
@@ -186,13 +186,13 @@ class LiveScene:
         return self._change(map_id, take)
 
     def link(self, keyframes: Iterable[LinkedKeyframe]) -> None:
-        """Commit keyframes with what they show to the map that the memory is in."""
+        """Write keyframes with what they show into the map that the memory is in."""
         for each in keyframes:
             placed = placed_in(self.graph(), each)
             self._change("", partial(self._memory.link, keyframe=placed))
             self.tally.update(keyframes=1, blind_keyframes=not each.seen)
 
-    def linked(self, map_id: str) -> KeyframeHistory:
+    def linked(self, map_id: str) -> LinkedKeyframes:
         """Return the keyframes of a map."""
         return self._known(map_id, self._memory.linked)
 

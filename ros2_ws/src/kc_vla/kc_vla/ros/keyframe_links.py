@@ -11,7 +11,7 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.inference.worker import JobOutcome, Runner
 from kc_vla.memory.episodic.joining import KeyframeJoin
-from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkError
+from kc_vla.memory.episodic.linked import KeyframeLinkError, LinkedKeyframe
 from kc_vla.memory.episodic.scenes import scene_of
 from kc_vla.memory.intake import Intake
 from kc_vla.memory.live_scene import LiveScene
@@ -84,7 +84,7 @@ class KeyframeLinks:
                 message.source,
                 self._intake.frame,
             )
-        except LinkError as error:
+        except KeyframeLinkError as error:
             self._node.problem(f"a keyframe is not linked: {error}")
             return
         self._known.add((keyframe.episode_id, keyframe.frame))

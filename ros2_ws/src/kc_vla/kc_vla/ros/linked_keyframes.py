@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe, in_order
+from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes, in_order
 from kc_vla.ros.convert import time_message
 from kc_vla.ros.skills import seen_from, seen_message
 from kc_vla_msgs.msg import LinkedKeyframe as LinkedKeyframeMessage
@@ -32,7 +32,7 @@ def linked_from(message: LinkedKeyframeMessage) -> LinkedKeyframe:
     """Return the keyframe of a message.
 
     Raises:
-        LinkError: it cannot be one.
+        KeyframeLinkError: it cannot be one.
     """
     return LinkedKeyframe(
         message.episode_id,
@@ -48,7 +48,7 @@ def linked_from(message: LinkedKeyframeMessage) -> LinkedKeyframe:
     )
 
 
-def history_response(response: GetLinkedKeyframes.Response, history: KeyframeHistory, after: int) -> None:
+def history_response(response: GetLinkedKeyframes.Response, history: LinkedKeyframes, after: int) -> None:
     """Put the keyframes that a client does not have yet into a response."""
     numbers = [each.number for each in history.keyframes]
     response.oldest, response.newest = min(numbers, default=0), max(numbers, default=0)
@@ -78,7 +78,7 @@ class LinkedKeyframesCopy:
         """Return whether the copy can be looked at as it is."""
         return time.monotonic() < self._fresh_until_s
 
-    def history(self) -> KeyframeHistory:
+    def history(self) -> LinkedKeyframes:
         """Return what it has."""
         return in_order(list(self._by_number.values()), self._left)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from kc_vla.core import topics
-from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
 from kc_vla.memory.live_units import Standing
 from kc_vla.memory.long_term.describe import describe
 from kc_vla.memory.long_term.graph import SceneGraph
@@ -170,7 +170,7 @@ class ServedScene:
         scores = self._words.scores(graph.objects, text) if text.strip() else None
         return describe(graph, most_tokens, scores, near).text
 
-    def linked(self) -> KeyframeHistory:
+    def linked(self) -> LinkedKeyframes:
         """Return the keyframes of the map, from a copy."""
         if not self._keyframes.is_fresh():
             for after in (self._keyframes.after, 0):

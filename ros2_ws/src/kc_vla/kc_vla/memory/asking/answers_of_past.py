@@ -21,7 +21,7 @@ from kc_vla.memory.asking.past_scene import (
     keyframe_evidence,
     lost_notes,
 )
-from kc_vla.memory.asking.past_words import Moment
+from kc_vla.memory.asking.past_words import PastMoment
 from kc_vla.memory.asking.question import MemoryQuestion, QuestionKind
 from kc_vla.memory.asking.surroundings import HomeSurroundings
 from kc_vla.memory.asking.telling import ago, called
@@ -58,7 +58,7 @@ class PastAnswers:
         self._memory, self._around, self._answer_of = memory, around, answer_of
         self._history = memory.linked()
 
-    def at(self, question: MemoryQuestion, moment: Moment) -> MemoryAnswer:
+    def at(self, question: MemoryQuestion, moment: PastMoment) -> MemoryAnswer:
         """Return the answer to a question as things stood at a moment of the newest episode."""
         frames = self._history.episode()
         if not frames:
@@ -67,7 +67,7 @@ class PastAnswers:
         known = [(each, answer) for each, answer in answers if answer.known]
         if not known:
             return self._not_shown(frames, answers[-1][1])
-        if moment is not Moment.BEFORE:
+        if moment is not PastMoment.BEFORE:
             return self._begun(known, frames, moment)
         return self._before(question, known, frames)
 
@@ -88,10 +88,10 @@ class PastAnswers:
         note = f"it changed more than once: {_in_past(then.text).rstrip('.')} ({first})"
         return self._told(keyframe, replace(answer, confidence=answer.confidence * _OTHERWISE), (note,))
 
-    def _begun(self, known: Sequence[_Shown], frames: Sequence[LinkedKeyframe], moment: Moment) -> MemoryAnswer:
+    def _begun(self, known: Sequence[_Shown], frames: Sequence[LinkedKeyframe], moment: PastMoment) -> MemoryAnswer:
         """Return the answer of the first keyframe that has one."""
         gap = gap_notes(self._history, frames)
-        if gap and moment is Moment.START:
+        if gap and moment is PastMoment.START:
             return unknown(f"I do not know: {gap[0]}.")
         keyframe, answer = known[0]
         late = () if keyframe is frames[0] else (f"{frames[0]} does not show it: {keyframe} is the first that does",)

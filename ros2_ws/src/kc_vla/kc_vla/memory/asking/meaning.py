@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kc_vla.core.errors import StackError
-from kc_vla.memory.episodic.linked import KeyframeHistory
+from kc_vla.memory.episodic.linked import LinkedKeyframes
 from kc_vla.memory.references.fits import OPPOSITE, Fit
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.short_term.unit import spoken
@@ -35,7 +35,7 @@ class Remembered(Protocol):
         """Return all that is remembered, each once."""
         ...
 
-    def linked(self) -> KeyframeHistory:
+    def linked(self) -> LinkedKeyframes:
         """Return the keyframes that are remembered with what they show."""
         ...
 

@@ -10,7 +10,7 @@ from kc_vla.memory.asking.answer import MOST_TOLD, AnswerEvidence, MemoryAnswer,
 from kc_vla.memory.asking.meaning import Remembered
 from kc_vla.memory.asking.meant import NameFinder
 from kc_vla.memory.asking.telling import place_in_words
-from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.things import KnownThing, known_of
 
@@ -40,9 +40,9 @@ class KeyframeScene:
         """Return what it shows."""
         return [known_of(each, self.keyframe.stamp_ns / 1e9) for each in self.keyframe.seen]
 
-    def linked(self) -> KeyframeHistory:
+    def linked(self) -> LinkedKeyframes:
         """Return no keyframes: it is one."""
-        return KeyframeHistory()
+        return LinkedKeyframes()
 
 
 def keyframe_evidence(
@@ -67,7 +67,7 @@ def keyframe_evidence(
     )
 
 
-def gap_notes(history: KeyframeHistory, frames: Sequence[LinkedKeyframe]) -> tuple[str, ...]:
+def gap_notes(history: LinkedKeyframes, frames: Sequence[LinkedKeyframe]) -> tuple[str, ...]:
     """Return in a line that the beginning of an episode is not there any more; nothing where it is."""
     if not history.left or not frames or frames[0].phase == 0:
         return ()

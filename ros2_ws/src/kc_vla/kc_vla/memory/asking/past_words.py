@@ -1,4 +1,4 @@
-"""Words for a time before: "before", "at the start", "before somebody moved it", "the one I showed you first".
+"""Words for a time before: "before", "at the start", "before it was moved", "the one I showed you first".
 
 They are taken off a question; the rest is a question that a memory answers as things stood then.
 """
@@ -15,7 +15,7 @@ from kc_vla.core.untrusted import one_line
 MOST_LETTERS = 300
 
 
-class Moment(Enum):
+class PastMoment(Enum):
     """When, in words."""
 
     BEFORE = "before"
@@ -46,7 +46,7 @@ class PastPhrase:
     """
 
     rest: str
-    moment: Moment | None = None
+    moment: PastMoment | None = None
     event: SceneEvent | None = None
     rank: int = 1
 
@@ -69,7 +69,7 @@ _START = (
     r"|at first|originally|initially|to begin with)"
 )
 _BEFORE = r"(?:before(?:hand)?|earlier(?: on)?|previously|formerly|(?:just )?a (?:while|moment|minute) ago)"
-_MOMENTS = ((Moment.UNMOVED, _UNMOVED), (Moment.START, _START), (Moment.BEFORE, _BEFORE))
+_MOMENTS = ((PastMoment.UNMOVED, _UNMOVED), (PastMoment.START, _START), (PastMoment.BEFORE, _BEFORE))
 _PAST = re.compile(r"\b(?:was|were|had|did|stood|lay|sat|used to)\b")
 _USED_TO = (
     (re.compile(r"^(?P<w>.*?)\bdid (?P<x>.+?) used? to (?:be|stand|lie|sit)\b"), r"\g<w>was \g<x>"),
@@ -129,7 +129,7 @@ def read_past(text: str) -> PastPhrase | None:
         return event
     for pattern, instead in _USED_TO:
         if (shorter := pattern.sub(instead, plain)) != plain:
-            return PastPhrase((_apart(shorter) or PastPhrase(shorter)).rest, Moment.BEFORE)
+            return PastPhrase((_apart(shorter) or PastPhrase(shorter)).rest, PastMoment.BEFORE)
     return _apart(plain) if _PAST.search(plain) else None
 
 
@@ -159,7 +159,7 @@ def _named_event(said: str) -> PastPhrase | None:
 
 def _apart(plain: str) -> PastPhrase | None:
     if (adverb := _ADVERB.search(plain)) is not None:
-        moment = Moment.START if re.fullmatch(_START, adverb["t"]) else Moment.BEFORE
+        moment = PastMoment.START if re.fullmatch(_START, adverb["t"]) else PastMoment.BEFORE
         return PastPhrase(_STOOD.sub("was", f"{plain[: adverb.end('v')]}{plain[adverb.end() :]}"), moment)
     for moment, words in _MOMENTS:
         for pattern in (rf"^(?P<a>.+?),? {words}$", rf"^{words}, (?P<a>.+)$"):

@@ -70,7 +70,7 @@ class KeyframeJoin:
         return keyframe.name in self._waiting or keyframe.name in self._done
 
     def committed(self, keyframe: LinkedKeyframe, now_ns: int) -> None:
-        """Take in a committed keyframe; the same one again does no harm.
+        """Take in a confirmed keyframe; the same one again does no harm.
 
         Args:
             keyframe: with the stamp of its image, simulated if time is, and nothing seen.

@@ -24,7 +24,7 @@ NOTHING_NEAR = -1.0
 _MOST_NUMBER = (1 << 63) - 1
 
 
-class LinkError(StackError, ValueError):
+class KeyframeLinkError(StackError, ValueError):
     """A keyframe cannot be linked; the text says in one line why."""
 
 
@@ -59,20 +59,22 @@ class LinkedKeyframe:
     def __post_init__(self) -> None:
         for text in (self.episode_id, self.label, self.source, self.frame_id):
             if type(text) is not str or len(text) > MOST_LETTERS or not text.isprintable():
-                raise LinkError(f"a keyframe with a name of over {MOST_LETTERS} letters or with control characters")
+                raise KeyframeLinkError(
+                    f"a keyframe with a name of over {MOST_LETTERS} letters or with control characters"
+                )
         if not self.episode_id:
-            raise LinkError("a keyframe without an episode: give its episode_id")
+            raise KeyframeLinkError("a keyframe without an episode: give its episode_id")
         for number in (self.frame, self.phase, self.stamp_ns, self.number):
             if type(number) is not int or not 0 <= number <= _MOST_NUMBER:
-                raise LinkError(f"{number!r:.40} is no frame, phase, stamp or number of a keyframe")
+                raise KeyframeLinkError(f"{number!r:.40} is no frame, phase, stamp or number of a keyframe")
         if not (self.apart_s == NOTHING_NEAR or 0 <= self.apart_s < 1e6):
-            raise LinkError(f"{self.apart_s!r:.40} s between a keyframe and its detections")
+            raise KeyframeLinkError(f"{self.apart_s!r:.40} s between a keyframe and its detections")
         if len(self.seen) > MOST_SHOWN:
-            raise LinkError(f"{len(self.seen)} objects in a keyframe: {MOST_SHOWN} are the most")
+            raise KeyframeLinkError(f"{len(self.seen)} objects in a keyframe: {MOST_SHOWN} are the most")
         if len({each.object_id for each in self.seen}) < len(self.seen):
-            raise LinkError("a keyframe shows an object twice")
+            raise KeyframeLinkError("a keyframe shows an object twice")
         if any(wrong_with(each) or len(each.attributes) > MOST_ATTRIBUTES for each in self.seen):
-            raise LinkError("a keyframe shows an object that cannot be")
+            raise KeyframeLinkError("a keyframe shows an object that cannot be")
 
     @property
     def name(self) -> str:
@@ -88,7 +90,7 @@ class LinkedKeyframe:
         return f"keyframe {self.frame}{f' {self.label!r}' if self.label else ''}"
 
 
-class KeyframeHistory(NamedTuple):
+class LinkedKeyframes(NamedTuple):
     """The linked keyframes of a map.
 
     Attributes:
@@ -111,9 +113,9 @@ class KeyframeHistory(NamedTuple):
         return tuple(each for each in self.keyframes if each.episode_id == newest)
 
 
-def in_order(keyframes: Sequence[LinkedKeyframe], left: int = 0) -> KeyframeHistory:
+def in_order(keyframes: Sequence[LinkedKeyframe], left: int = 0) -> LinkedKeyframes:
     """Return keyframes as a history, whatever order they come in."""
-    return KeyframeHistory(tuple(sorted(keyframes, key=lambda each: (each.stamp_ns, each.frame, each.number))), left)
+    return LinkedKeyframes(tuple(sorted(keyframes, key=lambda each: (each.stamp_ns, each.frame, each.number))), left)
 
 
 def link_fields(keyframe: LinkedKeyframe) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def link_from(episode_id: str, frame: int, number: int, kept: Mapping[str, Any])
     """Return a keyframe from what a store kept of it.
 
     Raises:
-        LinkError: it cannot be one.
+        KeyframeLinkError: it cannot be one.
         TypeError: likewise.
     """
     values = dict(kept)

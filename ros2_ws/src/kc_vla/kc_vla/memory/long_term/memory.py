@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
 from kc_vla.memory.long_term import connecting, corrections
 from kc_vla.memory.long_term.building import Observed, observe
 from kc_vla.memory.long_term.describe import Description, describe
@@ -46,7 +46,7 @@ class LongTermMemory:
         self._words: dict[str, Words] = {}
         self._searches: dict[str, GraphSearch] = {}
         self._graphs: dict[str, SceneGraph] = {}
-        self._linked: dict[str, KeyframeHistory] = {}
+        self._linked: dict[str, LinkedKeyframes] = {}
         self._listeners: list[Callable[[str, GraphChange], None]] = []
 
     def listen(self, listener: Callable[[str, GraphChange], None]) -> None:
@@ -175,7 +175,7 @@ class LongTermMemory:
         self._store.link(map_id, keyframe)
         self._linked.pop(map_id, None)
 
-    def linked(self, map_id: str) -> KeyframeHistory:
+    def linked(self, map_id: str) -> LinkedKeyframes:
         """Return the keyframes of a map, the oldest first."""
         if map_id not in self._linked:
             self._linked = {map_id: self._store.linked(map_id)}

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
 from kc_vla.memory.long_term.errors import GraphError, StoreError, told
 from kc_vla.memory.long_term.fields import blob_of, from_fields, kind_of, to_fields
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph, check_map_id
@@ -128,7 +128,7 @@ class Store:
             raise StoreError(why(self.path, error)) from error
 
     def link(self, map_id: str, keyframe: LinkedKeyframe) -> None:
-        """Commit a keyframe of a map, in place of what the map has of it; the oldest one leaves.
+        """Write a keyframe of a map, in place of what the map has of it; the oldest one leaves.
 
         Raises:
             StoreError: it could not be written; nothing of it is kept then, and all that was before is.
@@ -143,7 +143,7 @@ class Store:
             self._give_up()
             raise StoreError(why(self.path, error)) from error
 
-    def linked(self, map_id: str) -> KeyframeHistory:
+    def linked(self, map_id: str) -> LinkedKeyframes:
         """Return the linked keyframes of a map; see `load` for what it raises."""
         check_map_id(map_id)
         return self._mended(lambda: self._linked(map_id))
@@ -179,7 +179,7 @@ class Store:
         except (GraphError, ValueError, TypeError, AttributeError) as error:
             raise DamageError(f"{self.path} is damaged: {error}") from error
 
-    def _linked(self, map_id: str) -> KeyframeHistory:
+    def _linked(self, map_id: str) -> LinkedKeyframes:
         try:
             return load_keyframes(self._connection, map_id)
         except sqlite3.Error as error:
@@ -188,7 +188,7 @@ class Store:
             raise DamageError(f"{self.path} is damaged: {error}") from error
 
     def _mended(self, read: Callable[[], T]) -> T:
-        """Return what is read, of a damaged store once it is mended."""
+        """Return what is read, of a damaged store once it is repaired."""
         try:
             return read()
         except DamageError as error:

@@ -9,9 +9,9 @@ from typing import Any
 
 from kc_vla.memory.episodic.linked import (
     MOST_LINKED,
-    KeyframeHistory,
+    KeyframeLinkError,
     LinkedKeyframe,
-    LinkError,
+    LinkedKeyframes,
     in_order,
     link_fields,
     link_from,
@@ -50,7 +50,7 @@ def drop_keyframes(connection: sqlite3.Connection, map_id: str) -> None:
     connection.execute("DELETE FROM keyframe_count WHERE map_id = ?", (map_id,))
 
 
-def load_keyframes(connection: sqlite3.Connection, map_id: str) -> KeyframeHistory:
+def load_keyframes(connection: sqlite3.Connection, map_id: str) -> LinkedKeyframes:
     """Return the keyframes of a map.
 
     Raises:
@@ -59,7 +59,7 @@ def load_keyframes(connection: sqlite3.Connection, map_id: str) -> KeyframeHisto
     """
     tables = "SELECT count(*) FROM sqlite_master WHERE name IN ('keyframe', 'keyframe_count')"
     if connection.execute(tables).fetchone()[0] < 2:  # of an older version, that is only read
-        return KeyframeHistory()
+        return LinkedKeyframes()
     query = f"SELECT {', '.join(COLUMNS)} FROM keyframe WHERE map_id = ?"
     found = []
     for row in connection.execute(query, (map_id,)).fetchall():
@@ -86,7 +86,7 @@ def keyframe_of(row: tuple[Any, ...]) -> LinkedKeyframe | None:
         if not isinstance(map_id, str) or _sum(map_id, number, episode_id, frame, kept) != total:
             return None
         return link_from(episode_id, frame, number, json.loads(kept))
-    except (LinkError, ValueError, TypeError, KeyError, AttributeError):
+    except (KeyframeLinkError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
 from kc_vla.memory.long_term import looks
 from kc_vla.memory.long_term.graph import SceneGraph
 from kc_vla.memory.long_term.memory import LongTermMemory
@@ -45,7 +45,7 @@ class SceneMemory(Protocol):
         """Return the map as text for a planner; see `LongTermMemory.describe`."""
         ...
 
-    def linked(self) -> KeyframeHistory:
+    def linked(self) -> LinkedKeyframes:
         """Return the keyframes of the map."""
         ...
 
@@ -82,7 +82,7 @@ class OwnScene:
         """Return the map as text for a planner; see `LongTermMemory.describe`."""
         return self._memory.describe(self._map_id, most_tokens, text, near).text
 
-    def linked(self) -> KeyframeHistory:
+    def linked(self) -> LinkedKeyframes:
         """Return the keyframes of the map."""
         return self._memory.linked(self._map_id)
 
@@ -123,7 +123,7 @@ class LongTermPart:
         """Do nothing: the graph does not remember what the robot did."""
         return lambda: ()
 
-    def linked(self) -> KeyframeHistory:
+    def linked(self) -> LinkedKeyframes:
         """Return the keyframes of the map."""
         return self._scene.linked()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kc_vla.memory.embedding.interface import Embedder
-from kc_vla.memory.episodic.linked import KeyframeHistory, LinkedKeyframe
+from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
 from kc_vla.memory.live_units import LiveUnits
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.navigation_map import NavigationMap
@@ -164,9 +164,9 @@ class RobotMemory:
         found = (each for part in self.parts if (each := part.thing(object_id)) is not None)
         return max(found, key=lambda each: each.seen_s, default=None)
 
-    def linked(self) -> KeyframeHistory:
+    def linked(self) -> LinkedKeyframes:
         """Return the keyframes that the long-term memory keeps; none without one."""
-        return next((part.linked() for part in self.parts if isinstance(part, LongTermPart)), KeyframeHistory())
+        return next((part.linked() for part in self.parts if isinstance(part, LongTermPart)), LinkedKeyframes())
 
     def keep(self, keyframe: LinkedKeyframe) -> str:
         """Have the buffer keep a keyframe for a policy; return why that cannot be, empty where it is kept."""

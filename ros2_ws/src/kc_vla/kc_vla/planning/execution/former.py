@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker
-from kc_vla.memory.asking.past_words import Moment, PastPhrase, past_names_in
+from kc_vla.memory.asking.past_words import PastMoment, PastPhrase, past_names_in
 from kc_vla.memory.references.reference import PRONOUNS
 from kc_vla.planning.execution.results import RECALL
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
@@ -90,7 +90,7 @@ class FormerThings:
         """Return what is to go back, as the instruction names it, and the id of what it was on or in."""
         thing, said = back["x"].strip(), back.group()
         thing = re.sub(r" back$", "", thing)
-        moment = Moment.BEFORE
+        moment = PastMoment.BEFORE
         named = thing
         if thing.lower() in PRONOUNS:
             earlier = _NAMED.findall(names.text[: back.start()])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker, Reader
 from kc_vla.memory.asking.surroundings import HomeSurroundings
-from kc_vla.memory.episodic.linked import KeyframeHistory
+from kc_vla.memory.episodic.linked import LinkedKeyframes
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import KnownThing
@@ -32,7 +32,7 @@ class AskedMemory:
     robot: RememberingRobot
     namer: Namer
     get_things: Callable[[], Sequence[KnownThing]]
-    linked: Callable[[], KeyframeHistory]
+    linked: Callable[[], LinkedKeyframes]
 
     @property
     def looked(self) -> dict[str, float]:
