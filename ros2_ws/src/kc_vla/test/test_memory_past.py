@@ -157,6 +157,18 @@ def test_what_was_shown_one_after_the_other_is_known_by_its_order(memory: LongTe
     assert ask("the cube I showed you last").notes == ("c: not known any more",)
 
 
+def test_furniture_that_a_keyframe_does_not_show_still_holds_what_it_shows(memory: LongTermMemory) -> None:
+    one, two = tray("Tray_1", 0.4), replace(tray("Shelf_2", 0.8), object_type="shelf")
+    ask = asking(memory, (keyframe(0, on("Cube_1", one)),), (one, two, on("Cube_1", two)))
+    assert ids(ask("what was on the tray before?")) == ["Cube_1"]
+    assert ids(ask("what is on the shelf?")) == ["Cube_1"]
+    before = ask("where was the cube before?")
+    assert "on the tray (Tray_1)" in before.text
+    assert before.found[0].container == "Tray_1"
+    assert not ask("where was the shelf before?").known
+    assert not ask("was the shelf open before?").known
+
+
 def test_only_the_newest_episode_counts(memory: LongTermMemory) -> None:
     old = tuple(replace(each, episode_id="old") for each in SHUFFLE)
     new = keyframe(9, cube("a", *LEFT), cube("c", *MIDDLE), cube("b", *RIGHT), episode="new")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
     from kc_vla.memory.things import ObservedThing
+
+_CLOCK_S = 1e9
+"""Stamps above this are of the wall clock, since 1970."""
 
 
 def add_arguments(keyframes: argparse.ArgumentParser) -> None:
@@ -28,9 +32,16 @@ def keyframe_lines(history: LinkedKeyframes, object_id: str) -> Iterator[str]:
         yield f"no keyframe{f' shows {object_id!r}' if object_id else ''}"
     for each in found:
         what = _where(each, each.of(object_id)) if object_id else _shown(each)
-        yield f"{each.name}  {each.stamp_ns / 1e9:.2f} s  {each.label or '-'}  {what}"
+        yield f"{each.name}  {_when(each.stamp_ns / 1e9)}  {each.label or '-'}  {what}"
     if history.left:
         yield f"{history.left} older keyframes have left for newer ones"
+
+
+def _when(stamp_s: float) -> str:
+    """Return a time in words; one of a clock that began with its run as it is."""
+    if stamp_s < _CLOCK_S:
+        return f"{stamp_s:.2f} s"
+    return datetime.fromtimestamp(stamp_s).astimezone().isoformat(sep=" ", timespec="seconds")
 
 
 def _where(keyframe: LinkedKeyframe, thing: ObservedThing | None) -> str:

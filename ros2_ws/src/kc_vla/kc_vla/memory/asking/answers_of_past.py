@@ -15,11 +15,11 @@ from kc_vla.memory.asking.meaning import Remembered, UnknownNameError
 from kc_vla.memory.asking.meant import NameFinder, plain_name
 from kc_vla.memory.asking.past_scene import (
     NO_KEYFRAME,
-    KeyframeScene,
     gap_notes,
     is_elsewhere,
     keyframe_evidence,
     lost_notes,
+    scene_of_keyframe,
 )
 from kc_vla.memory.asking.past_words import PastMoment
 from kc_vla.memory.asking.question import MemoryQuestion, QuestionKind
@@ -99,13 +99,16 @@ class PastAnswers:
 
     def _then(self, question: MemoryQuestion, keyframe: LinkedKeyframe) -> MemoryAnswer:
         """Return the answer of one keyframe, with where things are in it."""
-        scene = KeyframeScene(keyframe, self._memory.namer)
+        scene = scene_of_keyframe(keyframe, self._memory)
         finder = NameFinder(scene, self._around)
         if question.asked is QuestionKind.WHERE:
             return _where(question, keyframe, finder)
         answer = self._answer_of(question, scene, self._around)
         found = [finder.by_id[each.object_id] for each in answer.found if each.object_id in finder.by_id]
-        return replace(answer, found=keyframe_evidence(keyframe, found, finder))
+        evidence = keyframe_evidence(keyframe, found, finder)
+        if found and not evidence:
+            return unknown(f"{keyframe} does not show it")
+        return replace(answer, found=evidence)
 
     def _now(self, question: MemoryQuestion) -> MemoryAnswer:
         """Return the answer of what is remembered now, with where things are now."""
@@ -148,9 +151,9 @@ def _where(question: MemoryQuestion, keyframe: LinkedKeyframe, finder: NameFinde
         found = finder.meant(question)
     except UnknownNameError as error:
         return unknown(str(error))
-    if not found.things:
+    things = [each for each in found.things if keyframe.of(each.object_id) is not None]
+    if not things:
         return unknown(f"{keyframe} shows no {plain_name(question.thing) or 'thing'}")
-    things = list(found.things)
     evidence = keyframe_evidence(keyframe, things, finder)
     lines = [f"{called(each)} is {one.place or _at(one)}" for each, one in zip(things, evidence, strict=False)]
     text = "; ".join(lines[:_MOST_WHERE])

@@ -24,7 +24,10 @@ class UnknownNameError(StackError):
 class Remembered(Protocol):
     """What is asked: a memory of a robot, or one of its parts."""
 
-    namer: Namer
+    @property
+    def namer(self) -> Namer:
+        """Return what finds out which types a name means."""
+        ...
 
     @property
     def looked(self) -> dict[str, float]:

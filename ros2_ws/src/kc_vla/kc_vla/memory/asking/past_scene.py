@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kc_vla.memory.asking.answer import MOST_TOLD, AnswerEvidence, MemoryAnswer, unknown
 from kc_vla.memory.asking.meaning import Remembered
@@ -26,10 +26,12 @@ class KeyframeScene:
     Attributes:
         keyframe: that is looked at.
         namer: finds out which types a question names.
+        furniture: what nobody moves, whether the keyframe shows it or not; its states of then are not known.
     """
 
     keyframe: LinkedKeyframe
     namer: Namer
+    furniture: tuple[KnownThing, ...] = ()
 
     @property
     def looked(self) -> dict[str, float]:
@@ -37,18 +39,26 @@ class KeyframeScene:
         return {}
 
     def things(self) -> Sequence[KnownThing]:
-        """Return what it shows."""
-        return [known_of(each, self.keyframe.stamp_ns / 1e9) for each in self.keyframe.seen]
+        """Return what it shows, and the furniture."""
+        shown = {each.object_id: known_of(each, self.keyframe.stamp_ns / 1e9) for each in self.keyframe.seen}
+        return list(({each.object_id: each for each in self.furniture} | shown).values())
 
     def linked(self) -> LinkedKeyframes:
         """Return no keyframes: it is one."""
         return LinkedKeyframes()
 
 
+def scene_of_keyframe(keyframe: LinkedKeyframe, memory: Remembered) -> KeyframeScene:
+    """Return a keyframe as what a question is asked of, with the furniture that the memory knows."""
+    fixed = (each for each in memory.things() if not each.movable)
+    return KeyframeScene(keyframe, memory.namer, tuple(replace(each, state="", attributes={}) for each in fixed))
+
+
 def keyframe_evidence(
     keyframe: LinkedKeyframe, things: Sequence[KnownThing], finder: NameFinder
 ) -> tuple[AnswerEvidence, ...]:
-    """Return things of a keyframe as what an answer rests on, with where they were in it."""
+    """Return what a keyframe shows of some things as what an answer rests on, with where they were in it."""
+    things = [each for each in things if keyframe.of(each.object_id) is not None]
     return tuple(
         AnswerEvidence(
             each.object_id,
