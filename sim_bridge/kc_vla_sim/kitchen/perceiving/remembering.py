@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from kc_vla.memory.embedding.interface import Embedder
-from kc_vla.memory.intake import Taken
 from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.live_units import LiveUnits
-from kc_vla.memory.long_term.detections import Detection
-from kc_vla.memory.long_term.views import CameraView
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import ObjectState
-from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.perceiver import Perceived
-from kc_vla.perception.seen_region import SeenRegion
+from kc_vla.perception.taken import taken_of
 
 Vector = tuple[float, float, float]
 MAP, FRAME = "kitchen", "robot_base"
@@ -58,9 +52,7 @@ class KitchenMemories:
 
     def take(self, seen: Perceived, stamp_ns: int) -> list[str]:
         """Take in what an image showed; return what was left out and why, a line each."""
-        found = [_detection(each) for each in seen.objects]
-        view = None if seen.region is None else _view(seen.region, found)
-        taken = Taken(stamp_ns, "kitchen", found, view=view)
+        taken = taken_of(seen, stamp_ns, "kitchen")
         refused = self._scene.take(taken, stamp_ns)
         return [*refused, *self._units.take(taken, FRAME, stamp_ns).refused]
 
@@ -81,31 +73,3 @@ class KitchenMemories:
     def close(self) -> None:
         """Release the file."""
         self._scene.close()
-
-
-def _view(region: SeenRegion, found: Sequence[Detection]) -> CameraView:
-    """Return what was in view as a memory takes it; without depth, what was found hides what is behind it."""
-    x, y, z = region.pose[:3, 3].tolist()
-    depth_m = None if region.depth_mm is None else region.depth_mm.astype(np.float32) / np.float32(1000)
-    before = np.array([each.position for each in found], float), np.array([each.size for each in found], float)
-    return CameraView(
-        (x, y, z),
-        region.pose[:3, :3],
-        region.matrix,
-        region.size,
-        region.farthest_m,
-        depth_m,
-        before if found else None,
-    )
-
-
-def _detection(seen: LocatedObject) -> Detection:
-    return Detection(
-        seen.object_type,
-        seen.position,
-        seen.size,
-        seen.confidence,
-        seen.state,
-        seen.attributes,
-        source_id=seen.object_id,
-    )

@@ -1,11 +1,11 @@
-"""`kc-vla memory build`: a long-term memory from the detections in bags."""
+"""`kc-vla memory build`: a long-term memory from the detections in bags, or from their images."""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tqdm import tqdm
@@ -13,27 +13,64 @@ from tqdm import tqdm
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.reader import BagReader
 from kc_vla.calibration.reading import load_camera
+from kc_vla.cli.memory_build_arguments import AUTO, RECORDED
+from kc_vla.cli.memory_build_images import build_from_images
+from kc_vla.core.options import options_in
 from kc_vla.core.topics import DETECTIONS_TRUTH
 from kc_vla.memory.intake import Intake, IntakeError, lasting_stamp
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
+from kc_vla.perception.recorded.camera_topics import COMPRESSED, IMAGE
+from kc_vla.perception.recorded.looks import detections_topic
 
 _TYPE = "kc_vla_msgs/msg/ObjectDetections"
 _BASE_FRAME = "robot_base"
 _OPTICAL = re.compile(r"_optical(_frame)?$")
 """How frames end that look along the lens, z ahead (REP 103): no map is in one."""
 _MOST_REASONS = 5
+_PERIOD_S = 0.5
+_LEARNED = "learned"
 
 
 def build(options: argparse.Namespace) -> None:
-    """Take the detections of the bags into the store, each committed before the next, and print what came of it.
+    """Take what the bags show into the store, each message or image before the next, and print what came of it.
 
     Raises:
-        StackError: a file cannot be read, or the store cannot be written; what was taken in before stays.
-        BagReadError: a bag cannot be read, or has no detections.
+        StackError: a file cannot be read, the detector cannot be had, or the store cannot be written; what was taken in
+            before stays.
+        BagReadError: a bag cannot be read, or has neither detections nor images.
     """
     readers = [BagReader(bag) for bag in options.bags]
+    detector = _detector(readers, options)
+    if detector == RECORDED:
+        _build_from_detections(readers, options)
+        return
+    given = options_in(options.detector_options, "--detector-options")
+    if not (passed := [detections_topic(reader, detector, given) for reader in readers])[0]:
+        build_from_images(readers, detector, given, options)
+        return
+    options.topic = passed[0]
+    _build_from_detections(readers, options)
+
+
+def _detector(readers: Sequence[BagReader], options: argparse.Namespace) -> str:
+    """Return the detector that is meant: without a word, what the bags have."""
+    if options.detector != AUTO:
+        return str(options.detector)
+    types = [{name: topic.type for name, topic in reader.topics().items() if topic.count} for reader in readers]
+    recorded = [name for each in types for name, kind in each.items() if kind == _TYPE]
+    if options.topic or any(not name.endswith(f"/{DETECTIONS_TRUTH}") for name in recorded):
+        return RECORDED
+    if all(not {IMAGE, COMPRESSED}.isdisjoint(each.values()) for each in types):
+        print("no detections are recorded: the detector 'learned' looks at the images")
+        return _LEARNED
+    return RECORDED
+
+
+def _build_from_detections(readers: Sequence[BagReader], options: argparse.Namespace) -> None:
+    """Take the detections of the bags into the store, each committed before the next."""
+    period_s = options.period or _PERIOD_S
     topics = [_topic(reader, options.topic) for reader in readers]
     if options.lens and not options.camera:
         raise IntakeError("--lens says what a camera sees: name the file of its place, too, with --camera")
@@ -66,7 +103,7 @@ def build(options: argparse.Namespace) -> None:
                     continue
                 refused.update(each.partition("is left out: ")[2] for each in taken.refused)
                 stamp_ns = lasting_stamp(taken.stamp_ns, received_ns)
-                if 0 <= stamp_ns - last_ns < options.period * 1e9:
+                if 0 <= stamp_ns - last_ns < period_s * 1e9:
                     continue
                 last_ns = stamp_ns
                 observed = memory.observe(options.map, taken.detections, stamp_ns, taken.view)
@@ -108,7 +145,7 @@ def _topic(reader: BagReader, wanted: str) -> str:
     if found:
         raise BagReadError(f"{reader.path} has detections on {', '.join(found)}: choose one with --topic")
     where = f" on {wanted}" if wanted else ""
-    raise BagReadError(f"{reader.path} has no detections{where}: record a topic of {_TYPE}")
+    raise BagReadError(f"{reader.path} has no detections{where}: record a topic of {_TYPE}, or images for a --detector")
 
 
 def _messages(reader: BagReader, topic: str) -> Iterator[tuple[int, str, Any]]:

@@ -12,9 +12,10 @@ from kc_vla.bags.errors import BagError
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.cli.memory_ask import add_arguments as add_question
 from kc_vla.cli.memory_ask import print_answer
+from kc_vla.cli.memory_build_arguments import add_build_arguments
 from kc_vla.cli.memory_keyframes import add_arguments as add_object
 from kc_vla.cli.memory_keyframes import keyframe_lines
-from kc_vla.cli.numbers import moment, positive
+from kc_vla.cli.numbers import positive
 from kc_vla.cli.scene_ways import add_way_actions
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
@@ -39,17 +40,8 @@ def main(words: Sequence[str]) -> int:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Build the file of a long-term memory, or look into it, also while it is written."
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
-    build = actions.add_parser("build", help="build a memory from the detections in bags")
-    build.add_argument("store", type=Path, help="file of the memory; a new one is made")
-    build.add_argument("bags", nargs="+", type=Path, metavar="bag", help="bag folder, .mcap or .db3 file")
-    build.add_argument("--map", default="home", help="map_id (default: home)")
-    build.add_argument("--topic", default="", help="topic of the detections (default: the only one)")
-    build.add_argument(
-        "--frame", default="", help="frame of the map (default: of the detections, or the base of the camera's)"
-    )
-    build.add_argument("--camera", type=Path, metavar="FILE", help="its place, of kc-vla calibrate hand-eye")
-    build.add_argument("--lens", type=Path, metavar="FILE", help="its lens: then what it does not see any more goes")
-    build.add_argument("--period", type=moment, default=0.5, metavar="S", help="between two looks (default 0.5)")
+    build = actions.add_parser("build", help="build a memory from the detections in bags, or from their camera images")
+    add_build_arguments(build)
     build.set_defaults(run=_build)
     names = {
         "show": "a map as text for a planner, and as a picture",

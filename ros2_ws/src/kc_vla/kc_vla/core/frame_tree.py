@@ -100,6 +100,14 @@ class FrameTree:
         down, stands_down = self._pose(above[: above.index(common)], stamp_ns)
         return Lookup(np.asarray(np.linalg.inv(down) @ up), stands_up and stands_down)
 
+    def above(self, frame: str) -> list[str]:
+        """Return a frame, its parent, and so on to the root.
+
+        Raises:
+            UnknownFrameError: The transforms go in a circle.
+        """
+        return self._chain(frame)
+
     def _takes(self, frame: str) -> bool:
         known = self._frames.get(frame)
         return not known.pinned if known is not None else len(self._frames) < MOST_FRAMES

@@ -122,7 +122,7 @@ def compressed_pixels(message: Any) -> NDArray[np.uint8]:
     data = bytes(message.data)
     if not data.startswith((_JPEG, _PNG)) or "compressedDepth" in message.format:
         raise ImageError(f"has the format '{message.format[:40]}': only jpeg and png can be shown")
-    _check_size(*_told_size(data, message.format))
+    file_size(data, message.format)
     return _decoded(data, message.format, _AS_STORED)
 
 
@@ -240,17 +240,27 @@ def _check_size(width: int, height: int) -> None:
         raise ImageError(f"says {width}x{height} px: between 1 and {MOST_PIXELS} px in all can be")
 
 
-def _told_size(data: bytes, form: str) -> tuple[int, int]:
-    """Return the width and height that the head of a file says: nothing is unpacked."""
+def file_size(data: bytes, form: str) -> tuple[int, int]:
+    """Return the width and height, px, that the head of a JPEG or PNG file says: nothing is unpacked.
+
+    Args:
+        data: the file.
+        form: what it is called in an error.
+
+    Raises:
+        ImageError: it is no such file, or too large.
+    """
     if len(data) > _MOST_COMPRESSED:
         raise ImageError(f"has {len(data)} bytes: {_MOST_COMPRESSED} can be")
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as head:
-            return head.size
+            size = head.size
     except Image.DecompressionBombError as error:
         raise ImageError(f"is too large: {error}") from error
     except (OSError, SyntaxError, ValueError) as error:
         raise _damaged(data, form) from error
+    _check_size(*size)
+    return size
 
 
 def _damaged(data: bytes, form: str) -> ImageError:

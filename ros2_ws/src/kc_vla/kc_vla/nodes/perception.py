@@ -22,13 +22,14 @@ from kc_vla.perception.standing_problems import StandingProblems
 from kc_vla.perception.tracking import Tracker
 from kc_vla.perception.tracks import TrackerSettings
 from kc_vla.perception.view_stream import RawFrame
+from kc_vla.perception.waiting_reports import ReportedImage
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError, seconds_since
 from kc_vla.ros.perception_inputs import PerceptionInputs
 from kc_vla.ros.perception_messages import boxes_message, perceived_message
 from kc_vla.ros.perception_parameters import PerceptionParameters
 from kc_vla.ros.process import run_node
-from kc_vla.ros.report_queue import ReportedImage, ReportQueue
+from kc_vla.ros.report_queue import ReportQueue
 from kc_vla.ros.work import runner
 from kc_vla_msgs.msg import ObjectDetections
 

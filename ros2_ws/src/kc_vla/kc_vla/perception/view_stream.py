@@ -13,7 +13,8 @@ import numpy as np
 from kc_vla.cameras.calibration import Calibration
 from kc_vla.core.frame_tree import FrameTree, LateTransformError, Lookup, UnknownFrameError
 from kc_vla.core.topics import camera_info_topic, image_topic
-from kc_vla.media.images import ImageError, check_depth, depth_metres, raw_pixels
+from kc_vla.media.images import ImageError
+from kc_vla.media.packed_images import check_depth_image, depth_image_metres, image_pixels
 from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
 from kc_vla.perception.lens_checks import MODELS, wrong_lens
 
@@ -49,8 +50,8 @@ class RawFrame:
         camera: name of the view.
         stamp_ns: of the image.
         published_ns: by the publisher's wall clock.
-        image: sensor_msgs/Image.
-        depth: the depth image beside it; None without.
+        image: sensor_msgs/Image, or a `PackedImage`.
+        depth: the depth image beside it, likewise; None without.
         lens: its calibration.
         where: of the camera.
     """
@@ -74,10 +75,10 @@ class RawFrame:
             return CameraFrame(
                 self.camera,
                 self.stamp_ns,
-                raw_pixels(self.image),
+                image_pixels(self.image),
                 np.reshape(np.asarray(lens.k, float), (3, 3)),
                 self.where.pose,
-                None if depth is None else depth_metres(depth),
+                None if depth is None else depth_image_metres(depth),
                 lens.distortion_model if any(lens.d) else MODELS[0],
                 tuple(lens.d),
             )
@@ -137,7 +138,7 @@ class ViewStream:
         self._lens = lens
 
     def put_image(self, message: Any, stamp_ns: int, now_s: float, published_ns: int = 0) -> None:
-        """Take an image; `now_s` is of a clock that never goes back."""
+        """Take an image, raw or a `PackedImage`; `now_s` is of a clock that never goes back."""
         if stamp_ns < self._looked_ns - _BACK_NS:
             self._looked_ns = -1
         self.optical_frame = message.header.frame_id
@@ -146,7 +147,7 @@ class ViewStream:
     def put_depth(self, message: Any, stamp_ns: int, now_s: float) -> None:
         """Take a depth image, or note why it cannot be one."""
         try:
-            check_depth(message)
+            check_depth_image(message)
         except ImageError as error:
             self._wrong_depth = f"depth of {self.view} {error}: places are found without it"
             return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo
 
 from kc_vla.cameras.calibration import Calibration
+from kc_vla.cameras.camera_info import calibration_of
+from kc_vla.cameras.errors import CalibrationError
 from kc_vla.ros.convert import BadMessageError
 
 
@@ -27,9 +27,7 @@ def calibration_in(message: CameraInfo, name: str) -> Calibration | None:
     Raises:
         BadMessageError: it holds something that is not a finite number.
     """
-    if message.k[0] == 0.0:
-        return None
-    rows = tuple(tuple(map(float, row)) for row in (message.d, message.k, message.r, message.p))
-    if not all(math.isfinite(number) for row in rows for number in row):
-        raise BadMessageError(f"the calibration on {name} holds something that is not a finite number")
-    return Calibration(name, message.width, message.height, message.distortion_model, *rows)
+    try:
+        return calibration_of(message, name)
+    except CalibrationError as error:
+        raise BadMessageError(str(error)) from error

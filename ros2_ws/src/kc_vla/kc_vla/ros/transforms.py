@@ -10,7 +10,7 @@ from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
 from scipy.spatial.transform import Rotation
 from tf2_msgs.msg import TFMessage
 
-from kc_vla.core.mounted_camera import pose_matrix
+from kc_vla.core.transform_messages import WrongTransformError, placed_frames
 from kc_vla.core.urdf import Placed
 from kc_vla.ros.convert import BadMessageError
 
@@ -35,17 +35,7 @@ def placed_in(message: TFMessage) -> list[Placed]:
     Raises:
         BadMessageError: a frame has no name or hangs on itself, or a pose is none.
     """
-    return [_placed(each) for each in message.transforms]
-
-
-def _placed(told: TransformStamped) -> Placed:
-    parent, child = told.header.frame_id.lstrip("/"), told.child_frame_id.lstrip("/")
-    if not parent or not child or parent == child:
-        raise BadMessageError(
-            f"a transform from '{parent}' to '{child}' has no two frames: name both, and let them differ"
-        )
-    at, turn = told.transform.translation, told.transform.rotation
-    place, quaternion = [at.x, at.y, at.z], [turn.x, turn.y, turn.z, turn.w]
-    if not np.isfinite(place).all() or not 0.99 < np.linalg.norm(quaternion) < 1.01:
-        raise BadMessageError(f"the transform from '{parent}' to '{child}' has no finite place or no unit quaternion")
-    return Placed(parent, child, pose_matrix(place, quaternion))
+    try:
+        return placed_frames(message)
+    except WrongTransformError as error:
+        raise BadMessageError(str(error)) from error

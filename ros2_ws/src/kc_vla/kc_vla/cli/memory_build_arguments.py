@@ -1,0 +1,43 @@
+"""The arguments of `kc-vla memory build`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kc_vla.cli.numbers import moment
+
+AUTO, RECORDED = "auto", "recorded"
+"""Names of `--detector` beside those of the table: what there is, and the detections in the bag."""
+
+
+def add_build_arguments(build: argparse.ArgumentParser) -> None:
+    """Add them to the parser of the action."""
+    build.add_argument("store", type=Path, help="file of the memory; a new one is made")
+    build.add_argument("bags", nargs="+", type=Path, metavar="bag", help="bag folder, .mcap or .db3 file")
+    build.add_argument("--map", default="home", help="map_id (default: home)")
+    build.add_argument(
+        "--detector",
+        default=AUTO,
+        metavar="NAME",
+        help="what finds objects: recorded, for the detections in the bag, or a detector that looks at images, such as "
+        "learned or vision_msgs (default: recorded where the bag has detections, otherwise learned)",
+    )
+    build.add_argument(
+        "--detector-options", default="", metavar="YAML", help="of the detector, e.g. '{threshold: 0.4}'"
+    )
+    build.add_argument("--topic", default="", help="of recorded detections (default: the only one)")
+    build.add_argument(
+        "--frame", default="", help="of the map (default: of the detections, or the base of the camera's)"
+    )
+    build.add_argument("--camera", type=Path, metavar="FILE", help="its place, of kc-vla calibrate hand-eye")
+    build.add_argument(
+        "--lens", type=Path, metavar="FILE", help="its lens: of images without camera_info, and of what --camera sees"
+    )
+    build.add_argument("--period", type=moment, metavar="S", help="between two looks (default 0.5; images: 0.2)")
+    images = build.add_argument_group("images", "for a detector that looks at images")
+    for name, what in (("images", "color images"), ("info", "camera_info"), ("depth", "aligned depth")):
+        images.add_argument(f"--{name}", nargs="+", default=(), metavar="TOPIC", help=f"{what} (default: by type)")
+    images.add_argument(
+        "--support", type=float, metavar="M", help="height of the surface that things stand on (default: 0 at an arm)"
+    )
