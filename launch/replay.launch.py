@@ -13,7 +13,9 @@ from launch_ros.actions import SetParameter
 from launch_ros.substitutions import ExecutableInPackage
 
 from kc_vla.core.robot import load_robot
+from kc_vla.core.topics import DETECTIONS, DETECTIONS_TRUTH
 from kc_vla.launching.arguments import Argument, chosen
+from kc_vla.launching.detector import check_detector, detector_arguments, perception
 from kc_vla.launching.endings import end_if_it_cannot_start, end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
@@ -40,8 +42,12 @@ from kc_vla.launching.policies import (
 from kc_vla.launching.robot import robot_arguments
 from kc_vla.launching.selector import ChosenSelector, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
+from kc_vla.perception.detectors import NO_DETECTOR
 
-_PLANNED = ("selector", "policy", "robot", "output")
+_PLANNED = ("selector", "policy", "robot", "output", "detector", "detector_options")
+
+_PLAYED_ON = {f"/{DETECTIONS_TRUTH}": DETECTIONS}
+"""Where a topic of the bag is played that has another name in the graph; the truth is played if detector:=truth."""
 
 
 def plan(context: LaunchContext) -> dict:
@@ -97,13 +103,13 @@ def replay(context: LaunchContext) -> list:
             remapped=[
                 ("/keyframes/score", "oracle/score"),  # played for selector:=oracle alone
                 ("/tf_static", "camera_places"),  # the links are told anew, of what is played
-                *((topic, InStack(topic.lstrip("/"))) for topic in planned["topics"]),
+                *((topic, InStack(_PLAYED_ON.get(topic, topic.lstrip("/")))) for topic in planned["topics"]),
             ],
             on_exit=end_if_it_cannot_start,
         ),
         node("replay_comparison", {**comparison, "rate": rate, **texts(selector="selector")}, on_exit=end_with),
     ]
-    actions += [*transforms(context), memories()]
+    actions += [*transforms(context), *perception(context), memories()]
     if policy != "none":
         actions.append(policy_server(("script",), backend=policy, bag=bag))
     return actions
@@ -130,11 +136,13 @@ def generate_launch_description() -> LaunchDescription:
             script_argument(),
             output_argument("the comparison, which goes to <output>/<episode>-replay"),
             *memory_arguments("replayed"),
+            *detector_arguments("replay", NO_DETECTOR, "the recorded detections are played"),
             transforms_argument(),
             params_argument("those of the launch that recorded the bag"),
             *viewer_arguments(default=False),
             *last_word(),
             SetParameter("use_sim_time", True),
+            OpaqueFunction(function=check_detector),
             OpaqueFunction(function=replay),
         ]
     )

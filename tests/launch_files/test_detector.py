@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -89,3 +91,27 @@ def test_the_simulators_truth_reaches_the_memories_only_where_that_is_said(
 def test_a_piper_has_no_truth(read: Callable[..., Nodes]) -> None:
     with pytest.raises(Exception, match="truth"):
         read("piper", policy="joy", detector="truth")
+
+
+@pytest.mark.parametrize(
+    ("detector", "perceives"), [("none", False), ("truth", False), ("learned", True), ("vision_msgs", True)]
+)
+def test_a_replay_perceives_where_a_detector_is_named(
+    read: Callable[..., Nodes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, detector: str, perceives: bool
+) -> None:
+    topics = ["/third_person/image_raw", "/detections/truth"]
+    plan = {"notes": [], "params": "maniskill.yaml", "bag": "b", "folder": str(tmp_path), "topics": topics}
+    plan |= {"policy": "none", "moved_by": "expert", "robot": "panda_sim"}
+    asked: list[list[str]] = []
+
+    def answer(words: list[str], **given: Any) -> subprocess.CompletedProcess[str]:
+        asked.append(words)
+        return subprocess.CompletedProcess(words, 0, json.dumps(plan), "")
+
+    monkeypatch.setattr(subprocess, "run", answer)
+    found = read("replay", bag=str(tmp_path), memory="both", detector=detector)
+    assert f"--detector={detector}" in asked[0]
+    assert ("perception" in found) is perceives
+    assert {"bag_player", "short_term_memory", "long_term_memory"} <= set(found)
+    if perceives:
+        assert found["perception"]["detector"] == detector

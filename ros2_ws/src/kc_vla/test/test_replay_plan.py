@@ -161,3 +161,32 @@ def test_what_cannot_be_replayed_is_told_in_a_line(
     assert words.format(empty=empty) in told
     assert told.count("\n") == 1
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_detector_gets_the_depth_and_the_recorded_detections_are_left_out(tmp_path: Path) -> None:
+    episode = RecordedEpisode(write_panda_bag(tmp_path, "e0"))
+    depth = {f"/{view}/depth/image": 3 for view in ("third_person", "wrist")}
+    episode.message_counts |= {**depth, "/detections": 3, "/detections/truth": 3, "/yolo/boxes": 3}
+    plain = plan_replay(episode, "learned", "auto").topics
+    assert "/detections" in plain
+    assert not depth.keys() & set(plain)
+    learned = plan_replay(episode, "learned", "auto", detector="learned").topics
+    assert depth.keys() <= set(learned)
+    assert not {"/detections", "/detections/truth"} & set(learned)
+    truth = plan_replay(episode, "learned", "auto", detector="truth").topics
+    assert "/detections/truth" in truth
+    assert not {"/detections", *depth} & set(truth)
+    boxes = plan_replay(episode, "learned", "auto", detector="vision_msgs", detector_options="{boxes: [/yolo/boxes]}")
+    assert {"/yolo/boxes", *depth} <= set(boxes.topics)
+
+
+def test_a_bag_without_depth_or_truth_is_noted(bag: Path) -> None:
+    without = plan_replay(RecordedEpisode(bag), "learned", "auto", detector="learned").notes
+    assert any("places of objects are found without depth" in note for note in without)
+    blind = plan_replay(RecordedEpisode(bag), "learned", "auto", detector="truth").notes
+    assert "the bag has no /detections/truth: no object is detected" in blind
+
+
+def test_a_detector_that_cannot_be_is_a_line(bag: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(bag), "--detector=yolo"]) == 1
+    assert "no object detector 'yolo'" in capsys.readouterr().err

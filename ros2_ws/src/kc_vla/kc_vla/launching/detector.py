@@ -21,9 +21,15 @@ from kc_vla.perception.detectors import DETECTORS, NO_DETECTOR, TRUTH, DetectorE
 _NOTHING = "nothing is detected"
 
 
-def detector_arguments(graph: str, default: str) -> tuple[Argument, Argument]:
-    """Return the arguments of a graph in `kc_vla.core.choice.GRAPHS` whose objects are detected."""
-    meanings = {NO_DETECTOR: _NOTHING, **offered(DETECTORS, graph)}
+def detector_arguments(graph: str, default: str, nothing: str = _NOTHING) -> tuple[Argument, Argument]:
+    """Return the arguments of a graph in `kc_vla.core.choice.GRAPHS` whose objects are detected.
+
+    Args:
+        graph: of the launch file.
+        default: name of a detector, or none.
+        nothing: what it means that there is none.
+    """
+    meanings = {NO_DETECTOR: nothing, **offered(DETECTORS, graph)}
     told = "; ".join(f"{name}: {meaning}" for name, meaning in meanings.items())
     return (
         Argument(

@@ -47,23 +47,19 @@ LEARNED = DetectorKind(
     "a small network that `kc-vla train detector` trains on rendered images",
     LearnedDetectorOptions,
     _learned,
-    graphs=("maniskill", "piper"),
 )
 VISION_MSGS = DetectorKind(
     "an external node that publishes vision_msgs, such as YOLO",
     VisionMsgsOptions,
     _vision_msgs,
-    graphs=("maniskill", "piper"),
     listens=("vision_msgs/msg/Detection2DArray", "vision_msgs/msg/Detection3DArray", "vision_msgs/msg/LabelInfo"),
 )
-VLM = DetectorKind(
-    "a vision-language model at an OpenAI-compatible server", VlmOptions, _vlm, graphs=("maniskill", "piper")
-)
+VLM = DetectorKind("a vision-language model at an OpenAI-compatible server", VlmOptions, _vlm)
 TRUTH = DetectorKind(
     "what the simulator knows, for comparison",
     TruthOptions,
     _truth,
-    graphs=("maniskill",),
+    graphs=("maniskill", "replay"),
     listens=("kc_vla_msgs/msg/ObjectDetections",),
     passes_on=True,
 )

@@ -17,10 +17,13 @@ from kc_vla.bags.errors import BagError, BagReadError
 from kc_vla.bags.find import bags_below
 from kc_vla.bags.lock import require_finished
 from kc_vla.core.chunk import TOOL_DELTA_NAMES
-from kc_vla.core.robot import RobotError, load_robot
-from kc_vla.core.topics import DETECTIONS, TF_STATIC, camera_info_topic, image_topic
+from kc_vla.core.errors import StackError
+from kc_vla.core.options import options_in
+from kc_vla.core.robot import load_robot
+from kc_vla.core.topics import DETECTIONS, TF_STATIC, camera_info_topic, depth_topic, image_topic
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.recording import require_one
+from kc_vla.perception.detectors import DETECTORS, NO_DETECTOR, open_listener
 from kc_vla.policy.takeover import PEOPLE
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 
@@ -30,6 +33,8 @@ AUTO = "auto"
 _PACKED = "/compressed"
 """End of a topic of compressed images; the player publishes them as raw ones."""
 SCORES = "/keyframes/score"
+_WITHOUT = {False: "places of objects are found without depth", True: "no object is detected"}
+"""What follows where the topics of a detector are missing, by whether it passes on what it hears."""
 _ORACLE = "oracle"
 
 
@@ -56,7 +61,14 @@ class ReplayPlan:
     notes: tuple[str, ...]
 
 
-def plan_replay(episode: RecordedEpisode, selector: str, policy: str, robot: str = AUTO) -> ReplayPlan:
+def plan_replay(
+    episode: RecordedEpisode,
+    selector: str,
+    policy: str,
+    robot: str = AUTO,
+    detector: str = NO_DETECTOR,
+    detector_options: str = "",
+) -> ReplayPlan:
     """Plan the replay of an episode.
 
     Args:
@@ -64,17 +76,20 @@ def plan_replay(episode: RecordedEpisode, selector: str, policy: str, robot: str
         selector: name of the keyframe selector; "oracle" takes the scores of the oracle from the bag.
         policy: "replay", "scripted", "none", or "auto" for what the bag can be compared with.
         robot: name or file of the robot that was recorded; "auto": the simulated one or the Piper.
+        detector: what finds objects in the replayed images; "none": the recorded detections are played.
+        detector_options: of the detector, as YAML.
 
     Raises:
         BagReadError: the bag lacks what this needs.
-        RobotError: there is no such robot.
+        StackError: there is no such robot, or the detector cannot have these options.
     """
     if robot == AUTO:
         robot = "panda_sim" if episode.status.simulated else "piper"
     views = load_robot(robot).views
     images, *others = (f"/{image_topic(view)}" for view in views)
     observed = (*others, *FELT)
-    also = (*(f"/{camera_info_topic(view)}" for view in views), f"/{DETECTIONS}", TF_STATIC)
+    perceived = _perceived(views, detector, detector_options)
+    also = (*(f"/{camera_info_topic(view)}" for view in views), *perceived, TF_STATIC)
     known = {topic.removesuffix(_PACKED): topic for topic in sorted(episode.message_counts, reverse=True)}
     if views[0] != episode.views[0]:
         raise BagReadError(
@@ -93,6 +108,8 @@ def plan_replay(episode: RecordedEpisode, selector: str, policy: str, robot: str
         notes.append("the bag ends before the result of the episode")
     if missing := [topic for topic in observed if topic not in known]:
         notes.append(f"the bag has no {', '.join(missing)}: no observation is whole, so no chunk can be answered")
+    if detector != NO_DETECTOR and not any(topic in known for topic in perceived):
+        notes.append(f"the bag has no {' or '.join(perceived)}: {_WITHOUT[DETECTORS.get(detector).passes_on]}")
     chosen, remark = (policy, "") if policy != "auto" else _policy_of(episode)
     return ReplayPlan(
         episode_id=episode.status.episode_id,
@@ -104,6 +121,16 @@ def plan_replay(episode: RecordedEpisode, selector: str, policy: str, robot: str
         params="maniskill.yaml" if episode.status.simulated else "piper.yaml",
         notes=(*notes, *([remark] if remark else [])),
     )
+
+
+def _perceived(views: Sequence[str], detector: str, options: str) -> tuple[str, ...]:
+    """Return the topics that a detector needs beside the images; without a detector, that of recorded detections."""
+    if detector == NO_DETECTOR:
+        return (f"/{DETECTIONS}",)
+    row = DETECTORS.get(detector)
+    heard = open_listener(detector, options_in(options, "detector_options:=")).topics if row.listens else ()
+    depths = () if row.passes_on else tuple(f"/{depth_topic(view)}" for view in views)
+    return (*depths, *(f"/{each.strip('/')}" for each in heard))
 
 
 def _policy_of(episode: RecordedEpisode) -> tuple[str, str]:
@@ -166,6 +193,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--selector", "--source", default="learned")
     parser.add_argument("--policy", default="auto")
     parser.add_argument("--robot", default=AUTO)
+    parser.add_argument("--detector", default=NO_DETECTOR)
+    parser.add_argument("--detector_options", default="")
     parser.add_argument("--output", default="runs", help="folder in which that of the replay is made")
     arguments = parser.parse_args(argv)
     bag = Path(arguments.bag).expanduser()
@@ -174,9 +203,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise BagReadError("no bag was given: replay.launch.py bag:=<folder of a recorded episode>/bag")
         bag = _the_bag_in(bag)
         require_finished(bag)
-        plan = plan_replay(RecordedEpisode(bag), arguments.selector, arguments.policy, arguments.robot)
+        plan = plan_replay(
+            RecordedEpisode(bag),
+            arguments.selector,
+            arguments.policy,
+            arguments.robot,
+            arguments.detector,
+            arguments.detector_options,
+        )
         folder = new_folder(Path(arguments.output).expanduser().resolve(), plan.episode_id)
-    except (BagError, OutputFolderError, RobotError) as error:
+    except (BagError, OutputFolderError, StackError) as error:
         print(error, file=sys.stderr)
         return 1
     print(json.dumps({**asdict(plan), "bag": str(bag.resolve()), "folder": str(folder)}))
