@@ -33,6 +33,7 @@ def camera_frames(simulator: Simulator, frame: SimulatedFrame, depth: bool) -> I
             matrix=np.array(model.k, float),
             pose=placed(model, tool),
             depth_m=frame.depth[view] if depth else None,
+            stands=model.parent == BASE_FRAME,
         )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kc_vla.memory.embedding.models import shared_embedder
+from kc_vla.perception.camera_fit import CameraFit
 from kc_vla.perception.detectors import ObjectDetector, open_detector
 from kc_vla.perception.localization import Localizer, LocalizerSettings
 from kc_vla.perception.perceiver import Perceiver
@@ -126,7 +127,8 @@ class PerceptionTrial:
                 given = image if self._setting.depth else replace(image, depth_m=None)
                 perceived = perceiver.look(given)
                 times.append(time.perf_counter() - began)
-                refused.update(map(_reason, [*perceived.refused, *memories.take(perceived, image.stamp_ns)]))
+                held = [perceived.held] if perceived.held else []
+                refused.update(map(_reason, [*held, *perceived.refused, *memories.take(perceived, image.stamp_ns)]))
             outcome.complete = frame.done
         outcome.images, outcome.perceive_ms = len(times), 1000.0 * float(np.median(times))
         outcome.refused = dict(refused)
@@ -136,7 +138,7 @@ class PerceptionTrial:
 
     def _perceiver(self) -> Perceiver:
         settings = TrackerSettings(trust_ids=self._truth is not None)
-        return Perceiver(self._detector, Localizer(LocalizerSettings()), Tracker(settings))
+        return Perceiver(self._detector, Localizer(LocalizerSettings()), Tracker(settings), CameraFit())
 
     def _looks(self, seed: int) -> Iterator[SimulatedFrame]:
         """Yield each moment that perception looks at, drawn."""

@@ -12,11 +12,12 @@ from vision_msgs.msg import Detection2DArray
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
 from kc_vla.inference.worker import AtOnce, JobOutcome, Runner
+from kc_vla.perception.camera_fit import CameraFit
 from kc_vla.perception.detector_keeper import DetectorKeeper, GivenUpDetector, failed_look
 from kc_vla.perception.detectors import DETECTORS, ObjectDetector, SkippedImageError, open_detector, open_listener
 from kc_vla.perception.fresh_crops import FreshCrops
 from kc_vla.perception.localization import Localizer
-from kc_vla.perception.perceiver import Perceiver
+from kc_vla.perception.perceiver import Perceived, Perceiver
 from kc_vla.perception.reported_objects import ReportedObjects
 from kc_vla.perception.standing_problems import StandingProblems
 from kc_vla.perception.tracking import Tracker
@@ -36,8 +37,8 @@ from kc_vla_msgs.msg import ObjectDetections
 _LOOK_S, _WATCH_S = 0.05, 0.5
 _RATE_WINDOW_S = 5.0
 
-_Seen = tuple[ObjectDetections, Detection2DArray, list[str], float]
-"""What is published, in 3-D and as boxes, why other things are not, and how long the look took, s."""
+_Seen = tuple[ObjectDetections, Detection2DArray, Perceived, float]
+"""What is published, in 3-D and as boxes, what was perceived, and how long the look took, s."""
 
 
 class PerceptionNode(StackNode):
@@ -107,6 +108,7 @@ class PerceptionNode(StackNode):
         self._localizer = Localizer(values.localizer())
         run = f"{time.time_ns() // 1_000_000_000:x}"
         self._tracker = Tracker(TrackerSettings(farthest_m=values.farthest, trust_ids=True, run=run))
+        self._fit = CameraFit() if values.camera_check else None
         self._crops = FreshCrops(values.crop_longest)
         views = values.loaded_robot().views
         self._boxes = {view: self.advertise(Detection2DArray, topics.boxes_topic(view), qos.IMAGE) for view in views}
@@ -125,7 +127,7 @@ class PerceptionNode(StackNode):
         self.every(_LOOK_S, self._look)
 
     def _begin(self, detector: ObjectDetector) -> None:
-        self._perceiver = Perceiver(detector, self._localizer, self._tracker)
+        self._perceiver = Perceiver(detector, self._localizer, self._tracker, self._fit)
         self._work = runner(self, False, f"detector '{self.parameters.detector}'", refusals=(Exception,))
         self._busy = False
 
@@ -163,14 +165,14 @@ class PerceptionNode(StackNode):
         found = self._perceiver.look(frame)
         message = perceived_message(found, self._inputs.target, raw.stamp_ns, partial(self._crops.of, frame))
         boxes = boxes_message(found, raw.image.header)
-        return message, boxes, found.refused, time.perf_counter() - began_s
+        return message, boxes, found, time.perf_counter() - began_s
 
     def _on_seen(self, work: Runner, raw: RawFrame, outcome: JobOutcome[_Seen]) -> None:
         if work is not self._work:
             return  # of a detector that was given up
         self._busy = False
         try:
-            message, boxes, refused, seconds = outcome.result()
+            message, boxes, found, seconds = outcome.result()
         except SkippedImageError:
             return
         except StackError as error:
@@ -186,7 +188,8 @@ class PerceptionNode(StackNode):
         self._times.append(time.monotonic())
         self.statistics.add("look", seconds)
         self.statistics.add("image_to_detection", seconds_since(raw.published_ns))
-        self._tell("detector", refused[0] if refused else "")
+        self._tell("detector", found.refused[0] if found.refused else "")
+        self._tell(f"place of {raw.camera}", found.held)
         self._look()
 
     def _publish(self, message: ObjectDetections) -> None:

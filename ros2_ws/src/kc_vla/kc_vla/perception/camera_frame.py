@@ -30,6 +30,7 @@ class CameraFrame:
             without a depth image.
         distortion_model: of the lens, as `camera_info` names it.
         distortion: its coefficients; empty for none.
+        stands: its pose follows from transforms that do not change, as that of a camera beside the arm.
     """
 
     camera: str
@@ -40,6 +41,7 @@ class CameraFrame:
     depth_m: NDArray[np.float32] | None = None
     distortion_model: str = "plumb_bob"
     distortion: Sequence[float] = ()
+    stands: bool = False
 
     def __post_init__(self) -> None:
         if self.image.ndim != 3 or self.image.shape[2] != 3 or self.image.dtype != np.uint8 or not self.image.size:

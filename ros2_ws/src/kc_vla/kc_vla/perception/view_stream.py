@@ -81,6 +81,7 @@ class RawFrame:
                 None if depth is None else depth_image_metres(depth),
                 lens.distortion_model if any(lens.d) else MODELS[0],
                 tuple(lens.d),
+                self.where.stands,
             )
         except ImageError as error:
             raise CameraFrameError(f"an image of {self.camera} {error}") from error
@@ -124,7 +125,9 @@ class ViewStream:
         problem: why its images cannot be looked at, or not with their depth, in one line; empty where they can.
     """
 
-    def __init__(self, view: str, frames: FrameTree, settings: StreamSettings) -> None:
+    def __init__(self, view: str, frames: FrameTree, settings: StreamSettings, depth_expected: bool = False) -> None:
+        """Begin without an image; `depth_expected`: its first image waits for depth, too, as one is known to come."""
+        self._depth_expected = depth_expected
         self.view, self.optical_frame, self.problem = view, "", ""
         self._frames, self._settings = frames, settings
         self._images, self._depths = _Ring(30, settings.most_bytes), _Ring(30, settings.most_bytes)
@@ -233,6 +236,8 @@ class ViewStream:
     def _depth(self, image: Any, stamp_ns: int, now_s: float, is_late: bool) -> tuple[Any | None, bool, str]:
         """Return the depth beside an image, whether to wait for it, and what is wrong with it."""
         found = self._depths.nearest(stamp_ns)
+        if found is None and self._depth_expected and not is_late:
+            return None, True, self.problem
         if found is None or now_s - self._depths.came_s > self._settings.stale_s:
             return None, False, self._wrong_depth
         depth = found[3]

@@ -50,6 +50,7 @@ class PerceptionParameters(RobotParameters):
         4.0, "distance from the camera up to which an object counts as seen, m", low=0.1, high=100.0
     )
     sizes: str = parameter("", "known sizes of things, m, which help without depth: '{mug: [0.08, 0.08, 0.1]}'")
+    camera_check: bool = parameter(True, "hold back what a camera sees that was moved though its pose says otherwise")
     crop_longest: int = parameter(128, "px of the longest side of the image of an object", low=8, high=512)
 
     def given_options(self) -> Mapping[str, Any]:

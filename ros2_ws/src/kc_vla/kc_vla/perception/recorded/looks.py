@@ -16,6 +16,7 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.mounted_camera import MountedCamera
 from kc_vla.core.topics import TOOL_POSE
 from kc_vla.core.urdf import Placed
+from kc_vla.perception.camera_fit import CameraFit
 from kc_vla.perception.detectors import DETECTORS, ObjectDetector, SkippedImageError, open_detector, open_listener
 from kc_vla.perception.localization import Localizer, LocalizerSettings
 from kc_vla.perception.perceiver import Perceived, Perceiver
@@ -119,7 +120,8 @@ class RecordedLooks:
         lowest_m = None if support_m is None else support_m - _BELOW_SUPPORT_M
         localizer = Localizer(LocalizerSettings(support_m, lowest_m))
         run = f"{time.time_ns() // 1_000_000:x}"
-        self._perceiver = Perceiver(self._detector, localizer, Tracker(TrackerSettings(trust_ids=True, run=run)))
+        tracker = Tracker(TrackerSettings(trust_ids=True, run=run))
+        self._perceiver = Perceiver(self._detector, localizer, tracker, CameraFit())
 
     def close(self) -> None:
         """Release the detector."""
@@ -150,6 +152,7 @@ class RecordedLooks:
         except StackError as error:
             self.frames.problems.note(str(error))
             return None
+        self.frames.problems.note(seen.held)
         self.looked[raw.camera] += 1
         self.refused.update(seen.refused)
         return RecordedLook(raw.camera, raw.stamp_ns, found.log_ns, seen)

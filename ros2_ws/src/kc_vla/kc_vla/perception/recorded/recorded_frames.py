@@ -111,7 +111,10 @@ class RecordedFrames:
         """
         self._reader, self._sources, self._detector = reader, sources, detector
         self.frames, self.problems, self.read = FrameTree(sources.placed), RecordedProblems(), 0
-        self.streams = {each.view: ViewStream(each.view, self.frames, sources.settings) for each in sources.cameras}
+        self.streams = {
+            each.view: ViewStream(each.view, self.frames, sources.settings, bool(each.depth))
+            for each in sources.cameras
+        }
         rate = 0.0 if detector is not None else sources.rate
         self._decimators = {each.view: Decimator(rate) for each in sources.cameras}
         self._report_decimators: dict[tuple[str, str], Decimator] = {}
