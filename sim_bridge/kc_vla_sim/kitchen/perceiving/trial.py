@@ -127,8 +127,8 @@ class PerceptionTrial:
                 given = image if self._setting.depth else replace(image, depth_m=None)
                 perceived = perceiver.look(given)
                 times.append(time.perf_counter() - began)
-                held = [perceived.held] if perceived.held else []
-                refused.update(map(_reason, [*held, *perceived.refused, *memories.take(perceived, image.stamp_ns)]))
+                moved = [perceived.held] if perceived.held else []
+                refused.update(map(_reason, [*moved, *perceived.refused, *memories.take(perceived, image.stamp_ns)]))
             outcome.complete = frame.done
         outcome.images, outcome.perceive_ms = len(times), 1000.0 * float(np.median(times))
         outcome.refused = dict(refused)

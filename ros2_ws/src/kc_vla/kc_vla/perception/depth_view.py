@@ -108,4 +108,4 @@ def _normals(points: Numbers, steps: Numbers) -> Numbers:
         normals *= np.sign(facing)[..., None]
         unusable = is_edge | ~np.isfinite(facing) | (np.abs(facing) < _FLATTEST)
     normals[unusable] = np.nan
-    return normals
+    return np.asarray(normals)
