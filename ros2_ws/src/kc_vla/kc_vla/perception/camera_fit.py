@@ -63,7 +63,10 @@ class CameraFit:
         self._cameras: dict[str, _WatchedCamera] = {}
 
     def check(self, frame: CameraFrame) -> str | None:
-        """Return why an image must not be believed, in one line, which is empty while it is not sure; None if it may.
+        """Return why an image must not be believed, in one line; None if it may.
+
+        The line is empty while it is not sure, of a camera that stands. A camera on the arm may look at something that
+        moves: its images are believed until it is sure.
 
         An image without depth, or of a place that was not seen before, may be believed. So may one of a lens that is
         not known: no place follows from it, and the `Localizer` says why.
@@ -158,7 +161,7 @@ class _WatchedCamera:
         self._odd += 1
         if self._off:
             if self._odd < self._settings.images:
-                return ""
+                return "" if view.stands else None
             self._off, self._suspects = [], 0
         if key is not None and self._odd >= _CHANGED:
             self._kept.remove(key)
@@ -179,7 +182,7 @@ class _WatchedCamera:
             self._kept.append(_KeptView(view))
         return None
 
-    def _moved(self, found: ViewAlignment, view: DepthView, key: _KeptView) -> str:
+    def _moved(self, found: ViewAlignment, view: DepthView, key: _KeptView) -> str | None:
         self._fits, self._odd, self._suspects = 0, 0, self._suspects + 1
         if self._off and not _alike(self._off[-1].found, found):
             self._off = []
@@ -192,7 +195,7 @@ class _WatchedCamera:
                 f"the camera {self._name} was moved by about {way_mm:.0f} mm and {turn:.1f} degrees, and its pose does "
                 "not say so: its detections are held back until it is put back, or calibrated anew"
             )
-        return self._line
+        return self._line if self._line or view.stands else None
 
     def _is_sure(self) -> bool:
         """Return whether it is the camera that moved: it stands, or has looked in several directions, or for long."""

@@ -31,6 +31,7 @@ class ObjectTrack:
         begun_ns: when it was seen first.
         placed_ns: since when it is where it is.
         seen_ns: when it was seen last.
+        gone_ns: when it was found to be gone; 0 while it is not.
         source_id: by which a trusted detector knows it; empty if it does not.
         looks: of the last looks at its place, which found it; while it is not believed.
         empty: looks in a row that showed its place empty.
@@ -48,6 +49,7 @@ class ObjectTrack:
         self.types = Votes(_TYPE_KEPT)
         self._states: dict[str, Votes] = {}
         self.begun_ns = self.placed_ns = self.seen_ns = stamp_ns
+        self.gone_ns = 0
         self.looks = [True]
         self.empty = self.unseen = self.announced = 0
         self.holder, self.offset, self.shut = "", np.zeros(3), False
@@ -145,7 +147,7 @@ class ObjectTrack:
         return current | dict.fromkeys(ended, "")
 
     def _found(self, stamp_ns: int) -> None:
-        self.seen_ns = max(self.seen_ns, stamp_ns)
+        self.seen_ns, self.gone_ns = max(self.seen_ns, stamp_ns), 0
         self.empty = self.unseen = self.announced = 0
         self.holder, self.shut = "", False
 

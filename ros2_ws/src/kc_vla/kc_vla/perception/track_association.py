@@ -68,7 +68,8 @@ def moved_on(lost: Sequence[ObjectTrack], young: Sequence[ObjectTrack]) -> dict[
     """Return likewise which young tracks are lost ones of the same type and looks that go on there.
 
     None is that was seen since the young one began. One of which nobody knows that it left its place can be no farther
-    away than it is large, where the young one stands before that place.
+    away than it is large, where the young one stands before that place. Where several that are alike have left their
+    places, nobody knows which of them a young one is: it is another one then.
     """
     if not lost or not young:
         return {}
@@ -76,10 +77,27 @@ def moved_on(lost: Sequence[ObjectTrack], young: Sequence[ObjectTrack]) -> dict[
     away = np.linalg.norm(
         np.array([each.position for each in young])[:, None] - np.array([each.position for each in lost])[None], axis=2
     )
-    beside = np.array([not (each.empty or each.unseen) for each in lost])
-    diagonals = np.linalg.norm([each.size for each in lost], axis=1)
+    left = np.array([bool(each.empty or each.unseen or each.gone_ns) for each in lost])
+    beside = away <= np.linalg.norm([each.size for each in lost], axis=1)[None]
     later = np.array([each.seen_ns for each in lost])[None] >= _column([each.begun_ns for each in young])
-    return _cheapest(np.where(later | (beside[None] & (away > diagonals[None])), _NEW, cost))
+    cost = np.where(later | ~(left[None] | beside), _NEW, cost)
+    doubtful = ((cost < _NEW) & ~beside).sum(axis=1) > 1
+    return _cheapest(np.where(doubtful[:, None] & ~beside, _NEW, cost))
+
+
+def began_elsewhere(gone: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[int, int]:
+    """Return likewise which known tracks are ones that are gone: each the only one of that type and looks.
+
+    Such a track began after the other one was seen for the last time, so that both were never there at once.
+    """
+    if not gone or not known:
+        return {}
+    cost = _moving_cost(gone, [each.reported() for each in known])
+    later = np.array([each.seen_ns for each in gone])[None] >= _column([each.begun_ns for each in known])
+    can_be = (cost < _NEW) & ~later
+    alone = can_be & (can_be.sum(axis=1) == 1)[:, None] & (can_be.sum(axis=0) == 1)[None]
+    rows, columns = np.nonzero(alone)
+    return dict(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
 def _moving_cost(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> Numbers:

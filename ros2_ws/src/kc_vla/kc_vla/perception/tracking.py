@@ -78,6 +78,9 @@ class _Look:
         found = {each.object_id: each for each in self._of.values() if each.object_id}
         shut = tracks.containment.update(tracks.known, found)
         gone = tracks.let_go()
+        renamed = tracks.rejoin()
+        gone = [*(name for name in gone if name not in renamed.values()), *renamed]
+        found = {renamed.get(name, name): tracks.named(renamed.get(name, name)) for name in found}
         reported = [each.reported() for each in found.values()] + [each.reported(in_image=False) for each in shut]
         undecided = [name for name in self._undecided if name not in gone and name not in found]
         return Tracked(reported, gone, undecided, self._refused)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kc_vla.perception.camera_frame import CameraFrameError
 from kc_vla.perception.containment import Containment
 from kc_vla.perception.track import ObjectTrack
+from kc_vla.perception.track_association import began_elsewhere
 from kc_vla.perception.track_ids import TrackIds
 
 CONTAINERS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe", "box"})
@@ -28,7 +29,7 @@ class TrackerSettings:
         empty_looks: looks in a row that show the place of an object empty before it is gone.
         unseen_looks: likewise, of looks that do not prove it: without depth, or of what is very thin.
         handed_looks: likewise, of what is in something open: that moves when it is closed.
-        remembered_s: so long what is gone, and appears elsewhere, keeps its id.
+        remembered_s: so long after it was found to be gone, what appears elsewhere keeps its id.
         doubted_s: so long an object is kept that is not believed yet and whose place is not in view.
         farthest_m: what is deeper does not count as in view.
         containers: types of what opens and closes.
@@ -91,7 +92,8 @@ class Tracks:
         self._latest_ns = max(self._latest_ns, stamp_ns)
         now_ns, settings = self._latest_ns, self.settings
         self.doubted = [each for each in self.doubted if _age_s(each, now_ns) <= settings.doubted_s]
-        for name in [name for name, each in self.lost.items() if _age_s(each, now_ns) > settings.remembered_s]:
+        forgotten = [name for name, each in self.lost.items() if 1e-9 * (now_ns - each.gone_ns) > settings.remembered_s]
+        for name in forgotten:
             del self.lost[name]
 
     def begin(self, track: ObjectTrack, found: Collection[int]) -> str:
@@ -133,11 +135,37 @@ class Tracks:
         if self.lost.pop(known.object_id, None) is not None:
             self.known.append(known)
 
+    def named(self, object_id: str) -> ObjectTrack:
+        """Return the believed track with an id, which there has to be."""
+        return next(each for each in self.known if each.object_id == object_id)
+
+    def rejoin(self) -> dict[str, str]:
+        """Let what is gone go on where something alike began since: it was seen at its new place first.
+
+        Returns:
+            The ids of the objects that go on, by the ids that they had at the new place, which end.
+        """
+        lost, young = list(self.lost.values()), [each for each in self.known if not self._is_named(each)]
+        lost = [each for each in lost if not self._is_named(each)]
+        renamed = {}
+        for at, before in began_elsewhere(lost, young).items():
+            track, known = young[at], lost[before]
+            known.take_over(track)
+            renamed[track.object_id] = known.object_id
+            self.known = [known if each is track else each for each in self.known]
+            del self.lost[known.object_id]
+        for each in self.known:
+            each.holder = renamed.get(each.holder, each.holder)
+        return renamed
+
+    def _is_named(self, track: ObjectTrack) -> bool:
+        return self.settings.trust_ids and bool(track.source_id)
+
     def let_go(self) -> list[str]:
         """Remove what is gone, and return the ids."""
         gone = [each for each in self.known if self._is_gone(each)]
         for each in gone:
-            self.lost[each.object_id] = each
+            self.lost[each.object_id], each.gone_ns = each, self._latest_ns
         while len(self.lost) > self.settings.most_tracks:
             self.lost.popitem(last=False)
         names = [each.object_id for each in gone]
