@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from kc_vla.cli import main
 from kc_vla.core.begun import BegunError
 from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, outcomes_in, table
 from kc_vla_sim.kitchen.perceiving.judging import TrueObject, claims_near, judge
+from kc_vla_sim.kitchen.perceiving.known_ids import KnownIds, RestingThings
 from kc_vla_sim.kitchen.perceiving.remembering import RememberedObject
 from kc_vla_sim.kitchen.perceiving.trial import LONG, SHORT, PerceptionSetting, TrialOutcome
 
@@ -133,3 +135,27 @@ def test_a_short_look_around_is_measured_and_goes_on_where_it_ended(tmp_path: Pa
     assert (tmp_path / "table.md").read_text() in capsys.readouterr().out
     assert main(["eval", "perception", *words, "--kitchens", "2", "--no-depth"]) == 1
     assert "was begun with depth 'True', not 'False': go on as it was begun" in capsys.readouterr().err
+
+
+def test_a_moved_thing_keeps_its_id_where_the_memory_has_it_at_its_new_place_under_that_id() -> None:
+    ids, there = KnownIds(), replace(MUG, position=(0.5, 0.1, 0.05))
+    ids.note([MUG, CUP], [held(MUG), held(CUP)])
+    ids.note([there, CUP], [held(there, object_id="other"), held(CUP)])  # the first id counts
+    assert ids.kept([there, CUP], [held(MUG, position=there.position), held(CUP)], {"mug_1"}) == [True]
+    assert ids.kept([there, CUP], [held(there, object_id="other"), held(CUP)], {"mug_1"}) == [False]
+    assert ids.kept([there, CUP], [held(MUG), held(CUP)], {"mug_1"}) == []
+    assert ids.kept([there, CUP], [held(there), held(CUP)], set()) == []
+
+
+def test_nobody_looks_while_a_thing_moves() -> None:
+    def frame(x: float, opened: str = "closed") -> SimpleNamespace:
+        objects = [("mug_1", "mug", x), ("drawer_1", "drawer", 0.0 if opened == "closed" else 0.1)]
+        detections = [
+            SimpleNamespace(object_id=name, object_type=kind, pose=SimpleNamespace(position=(at, 0.0, 0.0)))
+            for name, kind, at in objects
+        ]
+        return SimpleNamespace(detections=detections)
+
+    watch = RestingThings()
+    frames = [frame(0.1), frame(0.1005), frame(0.2), frame(0.2), frame(0.2, "opened")]
+    assert [watch.rest(each) for each in frames] == [True, True, False, True, True]  # type: ignore[arg-type]

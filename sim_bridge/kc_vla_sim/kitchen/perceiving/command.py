@@ -44,6 +44,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kitchens", type=int, default=40, help="how many are played (40)")
     parser.add_argument("--seconds", type=float, default=120.0, help="most simulated time of each, s (120)")
     parser.add_argument("--looks-per-s", type=float, default=5.0, help="images of each camera in a second (5)")
+    parser.add_argument("--unwatched", action="store_true", help="let no camera look while a thing moves")
     parser.add_argument("--image-size", type=int, default=256, help="size of the images of each camera, px (256)")
     parser.add_argument("--processes", type=int, default=2, help="parallel processes (2)")
     parser.add_argument("-o", "--output", type=Path, help="folder for the results (runs/perception-...)")
@@ -61,8 +62,10 @@ def _evaluate(options: argparse.Namespace) -> None:
         options.image_size,
         options.looks_per_s,
         options.seconds,
+        options.unwatched,
     )
     depth = "-no-depth" if options.no_depth else ""
-    output = options.output or Path(f"runs/perception-{options.detector}-{options.looks}{depth}")
+    unwatched = "-unwatched" if options.unwatched else ""
+    output = options.output or Path(f"runs/perception-{options.detector}-{options.looks}{depth}{unwatched}")
     print(table(evaluate_perception(setting, options.split, options.kitchens, options.processes, output)))
     print(f"{output}: table and results")

@@ -118,6 +118,7 @@ def _rows(memory: str, outcomes: Sequence[TrialOutcome]) -> Iterator[tuple[str, 
         )
     yield _row("put away in view, and remembered there", *_counted(outcomes, lambda each: each.drawers[memory]))
     yield _row("old place seen empty, and not claimed", *_counted(outcomes, lambda each: each.refuted[memory]))
+    yield _row("moved, and known by the same id there", *_counted(outcomes, lambda each: each.kept.get(memory, ())))
 
 
 def _row(figure: str, right: int, of: int) -> tuple[str, str, str]:

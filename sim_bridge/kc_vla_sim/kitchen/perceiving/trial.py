@@ -24,6 +24,7 @@ from kc_vla_sim.envs.kitchen import kitchen_of
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.perceiving.camera_frames import camera_frames
 from kc_vla_sim.kitchen.perceiving.judging import AT_ITS_PLACE_M, BELIEVED, TrueObject, Vector, claims_near, judge
+from kc_vla_sim.kitchen.perceiving.known_ids import KnownIds, RestingThings
 from kc_vla_sim.kitchen.perceiving.remembering import KitchenMemories, RememberedObject
 from kc_vla_sim.kitchen.perceiving.seen_truth import LEAST_LOOKS, SeenTruth
 from kc_vla_sim.kitchen.perceiving.truth_detector import TruthDetector
@@ -49,6 +50,7 @@ class PerceptionSetting:
         image_size: of each camera, px.
         looks_per_s: images of each camera that perception takes in a second of simulated time.
         seconds: most simulated time; the tour ends before, or is cut.
+        unwatched: no camera looks while a thing moves.
     """
 
     detector: str
@@ -58,6 +60,7 @@ class PerceptionSetting:
     image_size: int = 256
     looks_per_s: float = 5.0
     seconds: float = 120.0
+    unwatched: bool = False
 
 
 @dataclass
@@ -70,6 +73,7 @@ class TrialOutcome:
         verdicts: by memory and by `THINGS` or `FURNITURE`, the fields of a `MemoryVerdict`.
         drawers: by memory, for each thing that was put into something in view, whether the memory has it there.
         refuted: by memory, for each old place that was seen empty, whether the memory claims it no more.
+        kept: by memory, for each thing that was moved and is at its new place there, whether it has the id that it had.
         refused: how often something was left out, by the reason.
         images: that perception took.
         perceive_ms: of one image, median.
@@ -80,6 +84,7 @@ class TrialOutcome:
     verdicts: dict[str, dict[str, Any]] = field(default_factory=dict)
     drawers: dict[str, list[bool]] = field(default_factory=dict)
     refuted: dict[str, list[bool]] = field(default_factory=dict)
+    kept: dict[str, list[bool]] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
     images: int = 0
     perceive_ms: float = 0.0
@@ -115,6 +120,7 @@ class PerceptionTrial:
 
     def _play(self, seed: int, memories: KitchenMemories) -> TrialOutcome:
         outcome, seen, times = TrialOutcome(seed), SeenTruth(), list[float]()
+        known: dict[str, KnownIds] = {LONG: KnownIds(), SHORT: KnownIds()}
         perceiver = self._perceiver()
         refused: Counter[str] = Counter()
         for frame in self._looks(seed):
@@ -129,11 +135,14 @@ class PerceptionTrial:
                 times.append(time.perf_counter() - began)
                 moved = [perceived.held] if perceived.held else []
                 refused.update(map(_reason, [*moved, *perceived.refused, *memories.take(perceived, image.stamp_ns)]))
+            known[LONG].note(seen.objects(), list(memories.long_term()))
+            known[SHORT].note(seen.objects(), list(memories.short_term()))
             outcome.complete = frame.done
         outcome.images, outcome.perceive_ms = len(times), 1000.0 * float(np.median(times))
         outcome.refused = dict(refused)
         for name, held in ((LONG, list(memories.long_term())), (SHORT, list(memories.short_term()))):
             _judge(outcome, name, held, seen)
+            outcome.kept[name] = known[name].kept(seen.objects(), held, {each.event.object_id for each in seen.left})
         return outcome
 
     def _perceiver(self) -> Perceiver:
@@ -144,8 +153,10 @@ class PerceptionTrial:
         """Yield each moment that perception looks at, drawn."""
         every = max(1, round(CONTROL_RATE / self._setting.looks_per_s))
         frame = self._simulator.reset("kitchen", seed)
+        watch = RestingThings()
         while True:
-            if frame.index % every == 0 or frame.done:
+            rests = watch.rest(frame) or not self._setting.unwatched
+            if (frame.index % every == 0 and rests) or frame.done:
                 yield self._simulator.redrawn(frame)
             if frame.done or frame.index >= self._setting.seconds * CONTROL_RATE:
                 return

@@ -131,7 +131,7 @@ class _WatchedCamera:
         )
 
     def check(self, view: DepthView) -> str | None:
-        """See `CameraFit.check`."""
+        """Return what `CameraFit.check` does."""
         if view.stands and not _near(self._last, view.pose, _SAME_M, _SAME_RAD):  # it has a new calibration
             self._forget()
         self._last = view.pose

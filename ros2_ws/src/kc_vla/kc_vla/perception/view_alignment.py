@@ -1,6 +1,6 @@
 """By which motion two depth views of a scene that stands fit best: point to plane, what moves in the scene left out.
 
-After Chen and Medioni: Object modelling by registration of multiple range images (1992), with projected neighbors.
+The method is that of Chen and Medioni (Image and Vision Computing, 1992), with neighbors found by projection.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ from kc_vla.perception.localization import Localizer, LocalizerSettings
 from kc_vla.perception.perceiver import Perceived, Perceiver
 from kc_vla.perception.recorded.camera_topics import WantedTopics, cameras_of
 from kc_vla.perception.recorded.map_frame import BASE_FRAME, map_frame
-from kc_vla.perception.recorded.recorded_frames import FLANGE, RecordedFrame, RecordedFrames, RecordedSources
+from kc_vla.perception.recorded.recorded_frames import JoinedImage, RecordedFrames
+from kc_vla.perception.recorded.recorded_sources import FLANGE, RecordedSources
 from kc_vla.perception.reported_objects import ReportedObjects
 from kc_vla.perception.supervision import SupervisedDetector
 from kc_vla.perception.tracking import Tracker
@@ -141,7 +142,7 @@ class RecordedLooks:
             if look is not None or found is None:
                 yield look
 
-    def _look(self, found: RecordedFrame) -> RecordedLook | None:
+    def _look(self, found: JoinedImage) -> RecordedLook | None:
         raw = found.raw
         if found.reported is not None:
             self._reported.put(found.reported.report, found.reported.where)

@@ -6,8 +6,7 @@ The clock is that of the recording: what would still be waited for in the graph 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,41 +28,18 @@ from kc_vla.media.images import ImageError
 from kc_vla.media.packed_images import sized
 from kc_vla.perception.detectors import DetectorError, ListeningDetector
 from kc_vla.perception.recorded.camera_topics import RecordedCamera
-from kc_vla.perception.view_stream import RawFrame, StreamSettings, ViewStream, views_by_frame
+from kc_vla.perception.recorded.recorded_sources import FLANGE, RecordedProblems, RecordedSources
+from kc_vla.perception.view_stream import RawFrame, ViewStream, views_by_frame
 from kc_vla.perception.waiting_reports import ReportedImage, WaitingReports
 
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
-FLANGE = "flange of the topic tool_pose"
-"""Name of a frame that no message has: the parent of a camera that a calibration file places on the flange."""
 _STATIC = "tf_static"
-_MOST_KINDS = 100
 _PRIMED_NS = 5_000_000_000
 """So much of a bag is read before a moment from which it goes on: transforms and depth of the first image."""
 
 
-@dataclass(frozen=True)
-class RecordedSources:
-    """What of a bag is joined.
-
-    Attributes:
-        cameras: the topics of each.
-        settings: of the streams.
-        placed: frames that calibration files place; they count before /tf.
-        lens: of a camera whose lens no topic says; None: there is none.
-        tool_pose: topic of the flange's poses; empty where no camera is on it.
-        rate: images a second that are looked at, of each camera.
-    """
-
-    cameras: Sequence[RecordedCamera]
-    settings: StreamSettings
-    placed: Sequence[Placed] = ()
-    lens: Calibration | None = None
-    tool_pose: str = ""
-    rate: float = 5.0
-
-
 @dataclass(frozen=True, eq=False)
-class RecordedFrame:
+class JoinedImage:
     """An image that is complete.
 
     Attributes:
@@ -75,23 +51,6 @@ class RecordedFrame:
     raw: RawFrame
     log_ns: int
     reported: ReportedImage | None = None
-
-
-class RecordedProblems:
-    """What was wrong: the first line of each kind, within bounds."""
-
-    def __init__(self) -> None:
-        self._lines: dict[str, str] = {}
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the lines in the order in which they came."""
-        yield from self._lines.values()
-
-    def note(self, line: str) -> None:
-        """Take a line, unless there was one that differs in its numbers alone; an empty one says nothing."""
-        kind = re.sub(r"[-+]?\d+(\.\d+)?", "N", line)
-        if line and len(self._lines) < _MOST_KINDS:
-            self._lines.setdefault(kind, line)
 
 
 class RecordedFrames:
@@ -142,7 +101,7 @@ class RecordedFrames:
         known = self._reader.topics()
         return sum(known[name].count for name in self.topics() if name in known)
 
-    def after(self, since_ns: int = 0) -> Iterator[RecordedFrame | None]:
+    def after(self, since_ns: int = 0) -> Iterator[JoinedImage | None]:
         """Yield each image that is complete after a moment of the recording, and None after each message.
 
         Args:
@@ -167,16 +126,16 @@ class RecordedFrames:
         for stream in self.streams.values():
             self.problems.note(stream.problem)
 
-    def _complete(self, now_s: float, log_ns: int) -> Iterator[RecordedFrame]:
+    def _complete(self, now_s: float, log_ns: int) -> Iterator[JoinedImage]:
         if self._waiting is not None:
             while (reported := self._waiting.next(now_s)) is not None:
-                yield RecordedFrame(reported.raw, log_ns, reported)
+                yield JoinedImage(reported.raw, log_ns, reported)
             self.problems.note(self._waiting.problem)
             return
         for stream in self.streams.values():
             before, stream.problem = stream.problem, ""
             while (raw := stream.newest(now_s)) is not None:
-                yield RecordedFrame(raw, log_ns)
+                yield JoinedImage(raw, log_ns)
             if stream.problem != before:
                 self.problems.note(stream.problem)
 
