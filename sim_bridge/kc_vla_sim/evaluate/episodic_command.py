@@ -28,9 +28,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _ABOUT
     parser.add_argument("what", choices=["episodic"], help="what is measured")
     parser.add_argument(
-        "--tasks", default="identity,spatial", metavar="NAMES", help="of the episodes (identity,spatial)"
+        "--tasks", default="identity,spatial", metavar="NAMES", help="tasks of the episodes (identity,spatial)"
     )
-    parser.add_argument("--episodes", type=int, default=50, metavar="N", help="of each task (50)")
+    parser.add_argument("--episodes", type=int, default=50, metavar="N", help="episodes of each task (50)")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/episodic"), help="folder for the results")
 
 

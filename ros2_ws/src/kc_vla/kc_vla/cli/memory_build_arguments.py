@@ -24,11 +24,11 @@ def add_build_arguments(build: argparse.ArgumentParser) -> None:
         "learned or vision_msgs (default: recorded where the bag has detections, otherwise learned)",
     )
     build.add_argument(
-        "--detector-options", default="", metavar="YAML", help="of the detector, e.g. '{threshold: 0.4}'"
+        "--detector-options", default="", metavar="YAML", help="options of the detector, e.g. '{threshold: 0.4}'"
     )
-    build.add_argument("--topic", default="", help="of recorded detections (default: the only one)")
+    build.add_argument("--topic", default="", help="topic of recorded detections (default: the only one)")
     build.add_argument(
-        "--frame", default="", help="of the map (default: of the detections, or the base of the camera's)"
+        "--frame", default="", help="frame of the map (default: of the detections, or the base of the camera's)"
     )
     build.add_argument("--camera", type=Path, metavar="FILE", help="its place, of kc-vla calibrate hand-eye")
     build.add_argument(
