@@ -1,11 +1,13 @@
-"""Draws the kitchen into docs/images/kitchen.png: `python docs/kitchen.py`.
+"""Draws the kitchen into docs/images/kitchen.png: `python docs/kitchen.py`; with `libero` into kitchen_libero.png.
 
 The first row shows kitchens of several seeds, the second what one episode of the expert shows: the second hand above
-the open drawer, the wrist camera before the open cupboard, and the depth of the third-person camera.
+the open drawer, the wrist camera before the open cupboard, and the depth of the third-person camera. With the meshes
+of LIBERO, the rows are what the two cameras see of some kitchens.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,9 +18,10 @@ from kc_vla.media.canvas import Canvas, Picture
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 
-PICTURE = Path(__file__).resolve().parent / "images" / "kitchen.png"
+IMAGES = Path(__file__).resolve().parent / "images"
 SEED = 5
 KITCHENS = (("standard", SEED), ("varied", 11), ("varied", 4))
+LIBERO_KITCHENS = (("standard", 5), ("varied", 3), ("varied", 8))
 VIEW, GAP = 264, 6
 FARTHEST_M = 2.2
 
@@ -53,17 +56,36 @@ def tour() -> list[Picture]:
     return [put.views["third_person"], door.views["wrist"], np.asarray(depth, np.uint8)]
 
 
+def libero() -> list[list[Picture]]:
+    """What both cameras see of kitchens of LIBERO's meshes, the last with all drawers and doors open."""
+    rows: list[list[Picture]] = [[], []]
+    for looks, seed in LIBERO_KITCHENS:
+        simulator = Simulator(VIEW, looks=looks, assets="libero")
+        frame = simulator.reset("kitchen", seed)
+        if seed == LIBERO_KITCHENS[-1][1]:
+            for unit in simulator._world.kitchen.units.values():  # type: ignore[attr-defined]  # of the kitchen
+                unit.set_openings({each.name: 0.9 * each.travel for each in unit.furniture.moving})
+            frame = simulator.hold()
+        for row, view in zip(rows, ("third_person", "wrist"), strict=True):
+            row.append(frame.views[view])
+        simulator.close()
+    return rows
+
+
 def main() -> None:
     """Play, draw and write."""
-    rows = [[kitchen(*each) for each in KITCHENS], tour()]
+    if sys.argv[1:] == ["libero"]:
+        rows, path = libero(), IMAGES / "kitchen_libero.png"
+    else:
+        rows, path = [[kitchen(*each) for each in KITCHENS], tour()], IMAGES / "kitchen.png"
     canvas = Canvas(3 * (VIEW + GAP) - GAP, 2 * (VIEW + GAP) - GAP)
     for row, images in enumerate(rows):
         for column, image in enumerate(images):
             canvas.picture(column * (VIEW + GAP), row * (VIEW + GAP), VIEW, image)
     few = cv2.cvtColor(canvas.pixels, cv2.COLOR_RGB2BGR)
-    if not cv2.imwrite(str(PICTURE), few, [cv2.IMWRITE_PNG_COMPRESSION, 9]):
-        raise OSError(f"cannot write {PICTURE}")
-    print(PICTURE)
+    if not cv2.imwrite(str(path), few, [cv2.IMWRITE_PNG_COMPRESSION, 9]):
+        raise OSError(f"cannot write {path}")
+    print(path)
 
 
 if __name__ == "__main__":

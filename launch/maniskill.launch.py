@@ -111,6 +111,12 @@ def generate_launch_description() -> LaunchDescription:
                     description="one room for all episodes, or each episode its own",
                 ),
             ),
+            Argument(
+                "assets",
+                OneOf(("shapes", "libero")),
+                default_value="shapes",
+                description="what task kitchen is made of; libero: textured meshes that kc-vla[libero] installs",
+            ),
             output_argument("bags, videos and summaries"),
             Argument(
                 "mode",
@@ -166,7 +172,7 @@ def generate_launch_description() -> LaunchDescription:
                     "image_size": argument("image_size"),
                     "depth": argument("depth"),
                     **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant"),
-                    **texts(visual_randomization="visual_randomization"),
+                    **texts(visual_randomization="visual_randomization", assets="assets"),
                     **texts(options="simulator_options"),
                     **texts(robot="robot"),
                 },

@@ -17,6 +17,7 @@ from kc_vla.core.splits import SplitError
 from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
 from kc_vla.keyframes.selectors import fitting_selector
 from kc_vla_sim.arguments import ALL, CHECKS, MODES, parser_of
+from kc_vla_sim.assets import STANDARD_ASSETS
 
 INTERRUPTED = 130
 
@@ -80,7 +81,8 @@ def _play(options: argparse.Namespace) -> int:
     from kc_vla_sim.film.command import FilmOptions, play_to_film
 
     looks = "" if options.looks == "standard" else f"-{options.looks}"
-    output = options.output or Path(f"{options.task}-{options.variant}{looks}-{options.seed}.mp4")
+    assets = "" if options.assets == STANDARD_ASSETS else f"-{options.assets}"
+    output = options.output or Path(f"{options.task}-{options.variant}{looks}{assets}-{options.seed}.mp4")
     wanted = FilmOptions(
         task=options.task,
         seed=options.seed,
@@ -90,6 +92,7 @@ def _play(options: argparse.Namespace) -> int:
         renderer=options.renderer,
         skip_waits=options.skip_waits,
         output=output,
+        assets=options.assets,
     )
     print(play_to_film(wanted))
     return 0
@@ -129,6 +132,8 @@ def _collect(options: argparse.Namespace) -> int:
     from kc_vla_sim.collect.drivers import LATE, DrivingPolicy
     from kc_vla_sim.collect.planned import WHOLE, PlannedSegment
 
+    if options.assets != STANDARD_ASSETS:
+        raise DataSetError("--assets goes with --detections: the other tasks have no kitchen")
     policy = None
     if options.from_policy is not None:
         policy = DrivingPolicy(
@@ -176,7 +181,7 @@ def _collect_detections(options: argparse.Namespace) -> int:
     renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
     from kc_vla_sim.collect.detections import DetectionSetting, collect_detections
 
-    setting = DetectionSetting(options.looks, options.image_size or 256, renderer, options.moments)
+    setting = DetectionSetting(options.looks, options.image_size or 256, renderer, options.moments, options.assets)
     output = options.output or Path("data/detections")
     for line in collect_detections(setting, options.split, options.episodes, options.skip, options.processes, output):
         print(line)

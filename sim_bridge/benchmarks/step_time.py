@@ -1,6 +1,7 @@
 """Time of one simulator step with light robot meshes, with shadows, and with ManiSkill's own meshes, in one run.
 
-`python benchmarks/step_time.py [--tasks counting ...] [--sizes 224 256] [--steps 60] [--depth]`; prints a table. Blocks
+`python benchmarks/step_time.py [--tasks counting ...] [--sizes 224 256] [--steps 60] [--depth]
+[--assets libero]`; prints a table. Blocks
 of steps take turns, so that other work on the machine weighs on all alike; processor time is printed beside wall time
 for the same reason.
 """
@@ -19,6 +20,7 @@ from tqdm import tqdm
 import kc_vla_sim.envs
 from kc_vla.core.tasks import find_task, played_tasks, simulated_tasks
 from kc_vla_sim.actions import normalise_tool_delta
+from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
 from kc_vla_sim.renderer import choose_renderer
 
 VARIANTS = {
@@ -39,7 +41,7 @@ class Times:
     processor: list[float] = field(default_factory=list)
 
 
-def make(task: str, size: int, variant: dict[str, Any]) -> gymnasium.Env:
+def make(task: str, size: int, variant: dict[str, Any], assets: str) -> gymnasium.Env:
     """Return the task with both cameras at `size` pixels square."""
     assert kc_vla_sim.envs  # importing it registers the tasks
     env = gymnasium.make(
@@ -49,6 +51,7 @@ def make(task: str, size: int, variant: dict[str, Any]) -> gymnasium.Env:
         reward_mode="none",
         render_backend=choose_renderer(),
         sensor_configs={"width": size, "height": size},
+        **({"assets": assets} if assets != STANDARD_ASSETS else {}),
     )
     env.reset(seed=1)
     return env
@@ -66,9 +69,9 @@ def step(env: gymnasium.Env, draw: bool, times: Times, depth: bool = False) -> N
     times.processor.append(1e3 * (time.process_time() - processor))
 
 
-def measure(task: str, size: int, steps: int, depth: bool) -> dict[str, Times]:
+def measure(task: str, size: int, steps: int, depth: bool, assets: str) -> dict[str, Times]:
     """Measure the times of `steps` steps for each variant, drawn, and for the light one without drawing."""
-    environments = {name: make(task, size, variant) for name, variant in VARIANTS.items()}
+    environments = {name: make(task, size, variant, assets) for name, variant in VARIANTS.items()}
     times = {name: Times() for name in [*environments, "undrawn"]}
     for _ in range(BLOCK):  # shaders are compiled and buffers made in the first steps
         for env in environments.values():
@@ -97,9 +100,10 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[224, 256], help="pixels (default 224 256)")
     parser.add_argument("--steps", type=int, default=60, help="per task, variant and size (default 60)")
     parser.add_argument("--depth", action="store_true", help="read depth and what is visible, too")
+    parser.add_argument("--assets", choices=list(ASSETS), default=STANDARD_ASSETS, help="of the task kitchen (shapes)")
     options = parser.parse_args()
     rows = [
-        (task, size, measure(task, size, options.steps, options.depth))
+        (task, size, measure(task, size, options.steps, options.depth, options.assets))
         for task in options.tasks
         for size in options.sizes
     ]

@@ -13,6 +13,7 @@ from kc_vla.cli.renamed_option import add_former_name
 from kc_vla.core.splits import SPLITS
 from kc_vla.core.tasks import played_tasks, simulated_tasks
 from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR
+from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
 
 ALL = "all"
 """In place of a task's name."""
@@ -74,10 +75,16 @@ def _ask_tasks(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--task", action="append", choices=names, help="can be repeated (default all)")
 
 
+def _ask_assets(verb: argparse.ArgumentParser, whose: str) -> None:
+    help_line = f"{whose}: {' or '.join(ASSETS)} (default {STANDARD_ASSETS})"
+    verb.add_argument("--assets", choices=list(ASSETS), default=STANDARD_ASSETS, help=help_line)
+
+
 def _ask_play(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--task", required=True, choices=sorted(played_tasks()), help="name in the task table")
     verb.add_argument("--seed", type=not_negative, required=True, help="seed of the episode")
     verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
+    _ask_assets(verb, "of the task kitchen")
     verb.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
     verb.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT[-LOOKS]-SEED.mp4 here)")
 
@@ -118,6 +125,7 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--moments", type=positive, default=6, metavar="N", help="with --detections: moments of each scene (6)"
     )
+    _ask_assets(verb, "with --detections: of the kitchens")
     verb.add_argument(
         "--plans",
         action="store_true",

@@ -33,6 +33,14 @@ class BadLooksError(SimulationError, ValueError):
     """Looks that no task has, or that do not go with other options of the environment."""
 
 
+class AssetsError(SimulationError):
+    """Meshes of a set of assets that are not installed, not as they were expected, or cannot be stored."""
+
+
+class BadAssetsError(SimulationError, ValueError):
+    """Assets that there are not, or that a task does not have."""
+
+
 class BadImageSizeError(SimulationError, ValueError):
     """An image size that is not one or two whole numbers above 0."""
 

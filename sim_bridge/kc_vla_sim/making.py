@@ -14,9 +14,10 @@ import numpy as np
 from mani_skill.utils.registration import REGISTERED_ENVS
 
 from kc_vla.core.tasks import Task
+from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.cameras import VIEWS
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
-from kc_vla_sim.errors import BadLooksError, BadTaskError, BadVariantError
+from kc_vla_sim.errors import BadAssetsError, BadLooksError, BadTaskError, BadVariantError
 from kc_vla_sim.looks import STANDARD_LOOKS
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.variants import STANDARD
@@ -29,7 +30,9 @@ _METHODS = ("pictures", "detections", "keyframes_until_now", "decisions_until_no
 _HOW = "put kc_vla_sim.wrapping.WrappedTask before it among its bases (docs/your_own_task.md)"
 
 
-def make_environment(task: Task, variant: str, looks: str, whims: bool, **settings: Any) -> Any:
+def make_environment(
+    task: Task, variant: str, looks: str, whims: bool, assets: str = STANDARD_ASSETS, **settings: Any
+) -> Any:
     """Make the environment of `task`.
 
     Args:
@@ -37,11 +40,12 @@ def make_environment(task: Task, variant: str, looks: str, whims: bool, **settin
         variant: a name in `kc_vla_sim.variants`; an environment that takes no `variant` has the standard one alone.
         looks: a name in `kc_vla_sim.looks`; likewise.
         whims: whether the expert draws for itself; only an environment that takes `whims` is asked to leave it.
+        assets: a name in `kc_vla_sim.assets`; an environment that takes no `assets` has the standard ones alone.
         settings: for `gymnasium.make`, beside these.
 
     Raises:
         BadTaskError: it is not registered, or lacks something; the line says what.
-        BadVariantError, BadLooksError: it has no other than the standard ones.
+        BadVariantError, BadLooksError, BadAssetsError: it has no other than the standard ones.
     """
     _spare_libraries_the_collector()
     told = f"the environment '{task.environment}' of task '{task.name}'"
@@ -51,7 +55,9 @@ def make_environment(task: Task, variant: str, looks: str, whims: bool, **settin
             raise BadVariantError(f"no variant '{variant}': {told} has '{STANDARD}' alone")
         if taken is not None and "looks" not in taken and looks != STANDARD_LOOKS:
             raise BadLooksError(f"no looks '{looks}': {told} has '{STANDARD_LOOKS}' alone")
-        asked = {"variant": variant, "looks": looks, **({} if whims else {"whims": False})}
+        if taken is not None and "assets" not in taken and assets != STANDARD_ASSETS:
+            raise BadAssetsError(f"no assets '{assets}': {told} has '{STANDARD_ASSETS}' alone, task kitchen has others")
+        asked = {"variant": variant, "looks": looks, "assets": assets, **({} if whims else {"whims": False})}
         known: dict[str, Any] = {name: value for name, value in asked.items() if taken is None or name in taken}
         env = gymnasium.make(task.environment, **(settings | known))
     except (gymnasium.error.Error, ImportError) as error:

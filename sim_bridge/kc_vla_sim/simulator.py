@@ -13,6 +13,7 @@ from kc_vla.core.tasks import Task, find_task
 from kc_vla.core.views import Views
 from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
+from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.cameras import VIEWS as VIEWS
 from kc_vla_sim.cameras import camera_model
 from kc_vla_sim.drawing import UNDRAWN, DrawnFrame, draw_frame
@@ -22,6 +23,7 @@ from kc_vla_sim.experts import make_expert
 from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedFrame
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
+from kc_vla_sim.kitchen.asset_set import find_assets
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.making import make_environment
 from kc_vla_sim.protocol import Expert, check_seed
@@ -46,6 +48,7 @@ class Simulator:
         looks: str = STANDARD_LOOKS,
         whims: bool = True,
         depth: bool = False,
+        assets: str = STANDARD_ASSETS,
     ) -> None:
         """Check what drawing needs; the environment itself is made at the first reset.
 
@@ -58,10 +61,12 @@ class Simulator:
             looks: of every task, a name in `kc_vla_sim.looks`; they change images and cameras, nothing else.
             whims: False leaves the expert nothing to draw for itself: another episode of the same seed.
             depth: let frames have depth images.
+            assets: of the kitchen, a name in `kc_vla_sim.assets`.
 
         Raises:
             BadVariantError: there is no such variant.
             BadLooksError: there are no such looks.
+            BadAssetsError, AssetsError: there are no such assets, or they are not installed.
             BadImageSizeError: a size that is not made of whole numbers in 1..4096.
             RendererError: no usable Vulkan driver, no such renderer.
         """
@@ -74,6 +79,7 @@ class Simulator:
         self._looks = check_looks(looks)
         self._whims = whims
         self._depth = depth
+        self._assets = find_assets(assets).name
         self._task: Task | None = None
         self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
         self._expert: Expert | None = None
@@ -245,6 +251,7 @@ class Simulator:
             self._variant,
             self._looks,
             self._whims,
+            self._assets,
             obs_mode="none",  # pictures and state are read here, once, in the form that is needed
             reward_mode="none",
             sim_backend="physx_cpu",

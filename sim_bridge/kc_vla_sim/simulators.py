@@ -14,6 +14,7 @@ from kc_vla.core.deprecation import deprecated
 from kc_vla.core.options import NoOptions, option
 from kc_vla.core.robot import Robot
 from kc_vla.core.tables import OpenTable
+from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
 from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.protocol import Simulation
@@ -66,6 +67,7 @@ class ManiskillOptions:
     renderer: str = option("what renders the images", "auto", choices=("auto", "gpu", "cpu"))
     variant: str = option("variant of every task", STANDARD, choices=tuple(VARIANTS))
     visual_randomization: str = option("visual randomization of the rooms", STANDARD_LOOKS, choices=tuple(LOOKS))
+    assets: str = option("assets of the kitchen", STANDARD_ASSETS, choices=tuple(ASSETS))
     depth: bool = option("depth images beside the color images", False)
 
 
@@ -87,6 +89,7 @@ def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulati
         variant=options.variant,
         looks=options.visual_randomization,
         depth=options.depth,
+        assets=options.assets,
     )
 
 

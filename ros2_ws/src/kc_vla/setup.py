@@ -87,8 +87,9 @@ EXTRAS = {
     "train": [*TRAIN],
     "household": [f"kc_vla_sim=={VERSION}"],
     "sim": [f"kc_vla_sim[maniskill]=={VERSION}"],
+    "libero": [f"kc_vla_sim[maniskill,libero]=={VERSION}"],
 }
-"""The names by which `kc_vla.core.extras` tells a user what to install."""
+"""The names by which `kc_vla.core.extras` tells a user what to install; `libero` is `sim` and meshes."""
 
 
 class WholePackage(egg_info):  # type: ignore[misc]  # its own base class has no types

@@ -16,11 +16,13 @@ from kc_vla.datasets.detections.folder import writing_scenes
 from kc_vla.datasets.detections.scene_file import write_scene
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla_sim import envs as envs  # registers the tasks
+from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.collect.kitchen_labels import kitchen_labels
 from kc_vla_sim.collect.kitchen_moments import draw_moment
 from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.image_size import LARGEST_IMAGE
+from kc_vla_sim.kitchen.asset_set import find_assets
 from kc_vla_sim.kitchen.words import kitchen_words
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.making import make_environment
@@ -42,12 +44,14 @@ class DetectionSetting:
         image_size: of each camera, px.
         renderer: see `Simulator`.
         moments: of each scene; each gives an image of each camera.
+        assets: that the kitchens are made of.
     """
 
     looks: str
     image_size: int
     renderer: str
     moments: int
+    assets: str = STANDARD_ASSETS
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def collect_detections(
         output: folder of the splits.
 
     Raises:
-        SplitError, BadLooksError, BadImageSizeError, RendererError: as these say, before the first scene.
+        SplitError, BadLooksError, BadImageSizeError, RendererError, AssetsError: as these say, before the first scene.
         DataSetError: the folder was begun in another way, or cannot be written.
     """
     seeds = seeds_of(split, skip + scenes)[skip:]
@@ -81,8 +85,11 @@ def collect_detections(
     choose_renderer(setting.renderer)
     if not 32 <= setting.image_size <= LARGEST_IMAGE:
         raise BadImageSizeError(f"bad image size {setting.image_size}: give a number from 32 to {LARGEST_IMAGE}")
+    words = kitchen_words(find_assets(setting.assets).kinds)
     settings = {"task": TASK, "split": split, **asdict(setting)}
-    with writing_scenes(output / split, settings, kitchen_words()) as folder:
+    if setting.assets == STANDARD_ASSETS:
+        del settings["assets"]  # folders that were begun before there were others do not say it
+    with writing_scenes(output / split, settings, words) as folder:
         try:
             jobs = [SceneJob(setting, seed, folder.file(seed)) for seed in folder.missing(seeds)]
             made = list(run_jobs(collect_scene, jobs, max(1, min(processes, len(jobs))), f"collect {split}", "scene"))
@@ -99,7 +106,7 @@ def collect_scene(job: SceneJob) -> int:
     """Collect one scene and return how many images it has."""
     world = _world(job.setting)
     world.reset(seed=job.seed)
-    words = kitchen_words()
+    words = kitchen_words(world.assets.kinds)
     chance = np.random.default_rng((_STREAM, job.seed))
     images = []
     for _ in range(job.setting.moments):
@@ -118,6 +125,7 @@ def _world(setting: DetectionSetting) -> KitchenEnv:
         STANDARD,
         setting.looks,
         True,
+        setting.assets,
         obs_mode="none",
         reward_mode="none",
         sim_backend="physx_cpu",

@@ -14,6 +14,7 @@ from mani_skill.utils import sapien_utils
 from mani_skill.utils.structs import Pose
 from scipy.spatial.transform import Rotation
 
+from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.envs.captures import Capture
 from kc_vla_sim.envs.kitchen_bodies import build_fixed
 from kc_vla_sim.envs.kitchen_stock import Kitchen
@@ -26,6 +27,7 @@ from kc_vla_sim.envs.visibility import visible_objects
 from kc_vla_sim.errors import BadTaskError
 from kc_vla_sim.experts.tool import Tool
 from kc_vla_sim.frame import GroundTruthObject, VisibleObject
+from kc_vla_sim.kitchen.asset_set import find_assets
 from kc_vla_sim.kitchen.bodies import Part
 from kc_vla_sim.kitchen.events import KitchenEvent
 from kc_vla_sim.kitchen.layout import REACH, draw_layout
@@ -72,6 +74,21 @@ class KitchenEnv(TabletopEnv):
     kitchen: Kitchen
     tour: KitchenTour
 
+    def __init__(self, *args: Any, assets: str = STANDARD_ASSETS, **kwargs: Any) -> None:
+        """Take what `TabletopEnv` takes.
+
+        Args:
+            args: of `TabletopEnv`.
+            assets: what the kitchen is made of, a name in `kc_vla_sim.assets`.
+            kwargs: of `TabletopEnv`.
+
+        Raises:
+            BadAssetsError: there are no such assets.
+            AssetsError: they are not installed.
+        """
+        self.assets = find_assets(assets)
+        super().__init__(*args, **kwargs)
+
     @property
     def _camera_pose(self) -> Pose:
         eye = np.add(CAMERA_EYE, np.subtract(self.room.camera_eye, STANDARD_ROOM.camera_eye))
@@ -91,7 +108,7 @@ class KitchenEnv(TabletopEnv):
         self.room = replace(room, light_direction=(-x, y, z))  # from behind the arm, as the fronts look
         build_room(self.scene, self.room)
         self._build_walls()
-        self.kitchen = Kitchen(self.scene, draw_layout(seed, self.ranges.reach))
+        self.kitchen = Kitchen(self.scene, draw_layout(seed, self.ranges.reach, self.assets))
         self.tour = KitchenTour(self.scene, self.kitchen, seed)
 
     def _build_walls(self) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sapien
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.envs.looks import glow, matte
-from kc_vla_sim.kitchen.bodies import Part, Solid, turn_of
+from kc_vla_sim.envs.looks import glow, matte, textured
+from kc_vla_sim.kitchen.bodies import Part, Skin, Solid, turn_of
 from kc_vla_sim.kitchen.furniture import Furniture, Moving
 
 if TYPE_CHECKING:
@@ -42,12 +43,21 @@ def drawn(parts: Iterable[Part]) -> sapien.render.RenderBodyComponent:
     component = sapien.render.RenderBodyComponent()
     for part in parts:
         mesh = part.mesh
-        material = glow(part.colour) if part.glows else matte(part.colour)
-        uvs = np.zeros((len(mesh.vertices), 2), np.float32)
+        if part.skin is not None:
+            material, uvs = _wearing(part.skin), part.skin.uvs
+        else:
+            material = glow(part.colour) if part.glows else matte(part.colour)
+            uvs = np.zeros((len(mesh.vertices), 2), np.float32)
         component.attach(
             sapien.render.RenderShapeTriangleMesh(mesh.vertices, mesh.triangles, mesh.normals, uvs, material)
         )
     return component
+
+
+@lru_cache(maxsize=128)
+def _wearing(skin: Skin) -> sapien.render.RenderMaterial:
+    """Return a surface with a texture; scenes after one another share it."""
+    return textured(skin.image, srgb=True)
 
 
 def show(component: sapien.render.RenderBodyComponent, shown: bool) -> None:

@@ -15,11 +15,16 @@ def matte(colour: Colour) -> sapien.render.RenderMaterial:
     return sapien.render.RenderMaterial(base_color=[*colour, 1.0], roughness=0.9, specular=0.1)
 
 
-def textured(texture: Image) -> sapien.render.RenderMaterial:
-    """Return a surface without shine that wears `texture` (rows, columns, 3), its colors as shares of 255."""
+def textured(texture: Image, srgb: bool = False) -> sapien.render.RenderMaterial:
+    """Return a surface without shine that wears a texture.
+
+    Args:
+        texture: (rows, columns, 3), its colors as shares of 255.
+        srgb: whether these are sRGB, as in image files, or linear.
+    """
     material = matte((1.0, 1.0, 1.0))
     opaque = np.concatenate([texture, np.full_like(texture[..., :1], 255)], axis=2)
-    material.set_base_color_texture(sapien.render.RenderTexture2D(opaque, "r8g8b8a8unorm"))
+    material.set_base_color_texture(sapien.render.RenderTexture2D(opaque, "r8g8b8a8unorm", srgb=srgb))
     return material
 
 

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from kc_vla.core.tasks import find_task
 from kc_vla.media.mp4 import Mp4Writer
+from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout, KeyframeTile, VideoFrame
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.protocol import check_seed
@@ -37,6 +38,7 @@ class FilmOptions:
         renderer: see `Simulator`.
         skip_waits: leave out frames in which nothing moves.
         output: file to write, .mp4.
+        assets: of the kitchen.
     """
 
     task: str
@@ -47,6 +49,7 @@ class FilmOptions:
     renderer: str
     skip_waits: bool
     output: Path
+    assets: str = STANDARD_ASSETS
 
 
 def play_to_film(options: FilmOptions) -> str:
@@ -56,6 +59,7 @@ def play_to_film(options: FilmOptions) -> str:
 
     Raises:
         UnknownTaskError, BadSeedError, BadVariantError, BadLooksError, BadImageSizeError, RendererError: as these say.
+        BadAssetsError, AssetsError: as these say.
         OSError: the video cannot be written; none is left then.
     """
     task, seed, path = find_task(options.task), check_seed(options.seed), options.output
@@ -63,7 +67,9 @@ def play_to_film(options: FilmOptions) -> str:
         raise IsADirectoryError(f"cannot write {path}: it is a folder, name a file")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
-    simulator = Simulator(options.image_size, options.renderer, variant=options.variant, looks=options.looks)
+    simulator = Simulator(
+        options.image_size, options.renderer, variant=options.variant, looks=options.looks, assets=options.assets
+    )
     layout = FilmLayout(task, seed, options.variant, options.looks)
     with Mp4Writer(path, WIDTH, HEIGHT, 1 / CONTROL_RATE) as film:
         number = 0

@@ -34,18 +34,33 @@ COLOURS: dict[str, Colour] = {
 
 
 @dataclass(frozen=True, eq=False)
+class Skin:
+    """The texture of a mesh.
+
+    Attributes:
+        uvs: (V, 2) float32, where each vertex is in the image: share of its width, and of its height from above.
+        image: (H, W, 3) uint8, sRGB.
+    """
+
+    uvs: NDArray[np.float32]
+    image: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
-    """A piece of one color.
+    """A piece of one color, or with a texture.
 
     Attributes:
         mesh: in the frame of the body.
-        colour: linear red, green, blue, 0..1.
+        colour: linear red, green, blue, 0..1; the texture counts where there is one.
         glows: whether it shines by itself.
+        skin: its texture, by the vertices of the mesh in their order.
     """
 
     mesh: Mesh
     colour: Colour
     glows: bool = False
+    skin: Skin | None = None
 
 
 @dataclass(frozen=True)
@@ -99,8 +114,10 @@ class ShapedBody:
         """Return the parts with all of one color as one mesh: what counts is how many pieces are drawn."""
         groups: dict[tuple[Colour, bool], list[Mesh]] = {}
         for part in self.parts:
-            groups.setdefault((part.colour, part.glows), []).append(part.mesh)
-        return tuple(Part(joined(meshes), colour, glows) for (colour, glows), meshes in groups.items())
+            if part.skin is None:
+                groups.setdefault((part.colour, part.glows), []).append(part.mesh)
+        plain = (Part(joined(meshes), colour, glows) for (colour, glows), meshes in groups.items())
+        return (*(part for part in self.parts if part.skin is not None), *plain)
 
 
 def centred(parts: Sequence[Part], solids: Sequence[Solid]) -> ShapedBody:

@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 from kc_vla_sim.kitchen.bodies import COLOURS, Colour, Part, ShapedBody, Solid, centred
 from kc_vla_sim.kitchen.meshes import SEGMENTS, ball, box, lathe, pillar, ring
 
-_DIRT: Colour = (0.2, 0.09, 0.02)
-_COFFEE: Colour = (0.1, 0.035, 0.01)
+DIRT: Colour = (0.2, 0.09, 0.02)
+COFFEE: Colour = (0.1, 0.035, 0.01)
 _JUICE: Colour = (0.85, 0.38, 0.02)
-_SOUP: Colour = (0.7, 0.16, 0.02)
+SOUP: Colour = (0.7, 0.16, 0.02)
 _WATER: Colour = (0.25, 0.5, 0.75)
 _STEEL = COLOURS["silver"]
 _STEP = 2 * np.pi / SEGMENTS
@@ -44,7 +44,7 @@ def _stains(radius: float, height: float) -> list[Part]:
             lathe([(radius + _LIFT, low * height), (radius + _LIFT, high * height)], span * _STEP).moved(
                 turn=Rotation.from_euler("z", start * _STEP)
             ),
-            _DIRT,
+            DIRT,
         )
         for start, span, low, high in places
     ]
@@ -58,10 +58,10 @@ def mug(colour: Colour, state: str) -> ShapedBody:
     handle = parts.pop()
     parts.append(Part(handle.mesh.moved((radius - 0.002, 0, height / 2)), colour))
     if state == "dirty":
-        parts += [*_stains(radius, height), _surface(radius - 0.004, 0.0085, _DIRT)]
-        parts.append(Part(lathe([(radius - 0.0052, height - 0.002), (radius - 0.0052, height - 0.035)]), _DIRT))
+        parts += [*_stains(radius, height), _surface(radius - 0.004, 0.0085, DIRT)]
+        parts.append(Part(lathe([(radius - 0.0052, height - 0.002), (radius - 0.0052, height - 0.035)]), DIRT))
     if state == "filled":
-        parts.append(_surface(radius - 0.004, 0.85 * height, _COFFEE))
+        parts.append(_surface(radius - 0.004, 0.85 * height, COFFEE))
     body = Solid("cylinder", (2 * radius, 2 * radius, height), (0, 0, height / 2))
     return centred(parts, [body, Solid("box", (0.02, 0.009, 0.05), (radius + 0.014, 0, height / 2))])
 
@@ -83,7 +83,7 @@ def bowl(colour: Colour, state: str) -> ShapedBody:
     inside = [(radius - 0.005, height), (0.048, 0.02), (0.03, 0.008), (0.0, 0.008)]
     parts = [Part(lathe([*outside, *inside]), colour)]
     if state == "filled":
-        parts.append(_surface(0.0575, 0.038, _SOUP))
+        parts.append(_surface(0.0575, 0.038, SOUP))
     return centred(parts, [Solid("cylinder", (2 * radius, 2 * radius, height), (0, 0, height / 2))])
 
 
@@ -96,7 +96,7 @@ def plate(colour: Colour, state: str) -> ShapedBody:
     parts = [Part(lathe(profile, segments=20), colour), Part(lathe(rim, segments=20), accent)]
     if state == "dirty":
         spots = [(0.018, 0.012, 0.02), (-0.025, 0.02, 0.014), (-0.008, -0.026, 0.018), (0.032, -0.022, 0.01)]
-        parts += [Part(lathe(pillar(r, 0.003), segments=9).moved((x, y, 0.004)), _DIRT) for x, y, r in spots]
+        parts += [Part(lathe(pillar(r, 0.003), segments=9).moved((x, y, 0.004)), DIRT) for x, y, r in spots]
     return centred(parts, [Solid("cylinder", (2 * radius, 2 * radius, height), (0, 0, height / 2))])
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.kitchen.bodies import COLOURS, Part, Solid
+from kc_vla_sim.kitchen.bodies import COLOURS, Part, ShapedBody, Solid
 from kc_vla_sim.kitchen.furniture import Furniture, Moving, Pile, StorageSpace
 from kc_vla_sim.kitchen.kinds import CUPBOARD, DRAWER, MICROWAVE, SINK, STOVE, TOP, TRAY
-from kc_vla_sim.kitchen.meshes import ball, box, joined, lathe, pillar
+from kc_vla_sim.kitchen.meshes import Mesh, ball, box, joined, lathe, pillar
 
 WALL = 0.01
 STANDOFF = 0.045
@@ -17,6 +17,8 @@ DOOR_TRAVEL = 1.6
 """How far doors open, rad."""
 DRAWER_TRAVEL = 0.14
 """How far drawers open, m."""
+SINK_SIZE = (0.24, 0.3, 0.07)
+"""Depth, width and height of the basin, m."""
 _FRONT_KEPT = 0.06
 """Nothing stands on furniture so near to its front, m: a hand that opens it is above."""
 _STEEL, _BLACK, _DARK = COLOURS["silver"], COLOURS["black"], COLOURS["gray"]
@@ -62,7 +64,7 @@ def drawers(colour: str, fronts: str) -> Furniture:
         )
         inner = (low[0] + 0.004, low[1] + 0.01, low[2] + 0.005), (high[0] - 0.01, high[1] - 0.01, rim)
         spaces.append(StorageSpace(DRAWER, name, "in", *inner, moving=name, door=name))
-    spaces.append(_top(size, "cabinet"))
+    spaces.append(top_of(size, "cabinet"))
     return Furniture(
         "cabinet",
         "cabinet",
@@ -98,7 +100,7 @@ def cupboard(colour: str, fronts: str, turn: int) -> Furniture:
         tuple(fixed.solids),
         size,
         (Moving("cupboard", "cupboard", tuple(pile.parts), tuple(pile.solids), DOOR_TRAVEL, *door, turn=turn),),
-        (space, _top(size, "cupboard")),
+        (space, top_of(size, "cupboard")),
         swing=0.25,
         aside=STANDOFF + 0.025,
         colour=fronts,
@@ -160,7 +162,7 @@ def microwave(colour: str, turn: int) -> Furniture:
         tuple(fixed.solids),
         size,
         (door_piece,),
-        (space, _top(size, "microwave")),
+        (space, top_of(size, "microwave")),
         lit=(Part(lamp.moved((-0.001, 0, 0)), (0.1, 1.0, 0.15), True),),
         swing=0.25,
         aside=STANDOFF + 0.025,
@@ -206,9 +208,14 @@ def stove(colour: str) -> Furniture:
     )
 
 
-def sink(colour: str) -> Furniture:
-    """Return a basin with a tap at its back."""
-    depth, width, height = size = (0.24, 0.3, 0.07)
+def sink(colour: str, tap: ShapedBody | None = None) -> Furniture:
+    """Return a basin with a tap at its back.
+
+    Args:
+        colour: of the basin.
+        tap: in the frame of the basin; a simple one where there is none.
+    """
+    depth, width, height = size = SINK_SIZE
     fixed = Pile()
     shade = COLOURS[colour]
     inner = tuple(0.8 * each for each in shade)
@@ -220,13 +227,15 @@ def sink(colour: str) -> Furniture:
     fixed.add((-depth / 2 + 0.012, -width / 2, 0), (back, -width / 2 + 0.012, height), shade)
     fixed.add((-depth / 2 + 0.012, width / 2 - 0.012, 0), (back, width / 2, height), shade)
     drain = lathe(pillar(0.016, 0.0015, 0.008), segments=10).moved((0, 0.05, 0))
-    post = lathe(pillar(0.01, 0.1, height), segments=8).moved((depth / 2 - 0.015, 0, 0))
-    arm = lathe(pillar(0.008, 0.09), segments=8).moved(
-        (depth / 2 - 0.01, 0, height + 0.1), Rotation.from_euler("y", -np.pi / 2)
-    )
-    tip = lathe(pillar(0.008, 0.03), segments=8).moved((depth / 2 - 0.09, 0, height + 0.075))
-    fixed.parts += [Part(drain, _BLACK), Part(joined([post, arm, tip]), _STEEL if colour != "silver" else _BLACK)]
-    fixed.solids.append(Solid("box", (0.02, 0.02, 0.1), (depth / 2 - 0.015, 0, height + 0.05)))
+    fixed.parts.append(Part(drain, _BLACK))
+    if tap is None:
+        tap = ShapedBody(
+            (Part(_tap(depth, height), _STEEL if colour != "silver" else _BLACK),),
+            (Solid("box", (0.02, 0.02, 0.1), (depth / 2 - 0.015, 0, height + 0.05)),),
+            (0.09, 0.02, 0.11),
+        )
+    fixed.parts += tap.parts
+    fixed.solids += tap.solids
     space = StorageSpace(
         SINK,
         "sink",
@@ -235,6 +244,16 @@ def sink(colour: str) -> Furniture:
         (back - 0.004, width / 2 - 0.016, height + 0.1),
     )
     return Furniture("sink", "sink", tuple(fixed.parts), tuple(fixed.solids), size, spaces=(space,), colour=colour)
+
+
+def _tap(depth: float, height: float) -> Mesh:
+    """Return a bent pipe at the back of a basin."""
+    post = lathe(pillar(0.01, 0.1, height), segments=8).moved((depth / 2 - 0.015, 0, 0))
+    arm = lathe(pillar(0.008, 0.09), segments=8).moved(
+        (depth / 2 - 0.01, 0, height + 0.1), Rotation.from_euler("y", -np.pi / 2)
+    )
+    tip = lathe(pillar(0.008, 0.03), segments=8).moved((depth / 2 - 0.09, 0, height + 0.075))
+    return joined([post, arm, tip])
 
 
 def tray(colour: str) -> Furniture:
@@ -258,7 +277,8 @@ def tray(colour: str) -> Furniture:
     return Furniture("tray", "tray", tuple(fixed.parts), tuple(fixed.solids), size, spaces=(space,), colour=colour)
 
 
-def _top(size: tuple[float, float, float], holder: str) -> StorageSpace:
+def top_of(size: tuple[float, float, float], holder: str) -> StorageSpace:
+    """Return the space on top of a piece of furniture of that depth, width and height, m."""
     depth, width, height = size
     low = (-depth / 2 + _FRONT_KEPT, -width / 2, height)
     return StorageSpace(TOP, holder, "on", low, (depth / 2, width / 2, height + 0.25))

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kc_vla_sim.kitchen import furnishings
+from kc_vla_sim.kitchen.asset_set import AssetSet
 from kc_vla_sim.kitchen.furniture import Furniture
 from kc_vla_sim.kitchen.placed import KitchenLayout, PlacedFurniture
+from kc_vla_sim.kitchen.shapes import SHAPES
 from kc_vla_sim.kitchen.stocking import Stocking
 
 REACH = 0.7
@@ -25,15 +26,17 @@ _ROW_FRONT, _WING = 0.2, 0.1
 _WING_PLACES = (0.31, -0.015)
 """x of what stands at the sides, m."""
 _OFTEN_CLOSED, _OFTEN_OFF = 0.7, 0.6
-_OFTEN_TO_THE_RIGHT = 0.6
-"""Doors that turn to the right show a camera at the left of the arm what is behind them."""
 _STREAM = 0x6B697463
 """Beside the episode's seed, what seeds the kitchen."""
-_PAINT = ("white", "cream", "gray", "blue", "green", "yellow", "red")
 
 
-def draw_layout(seed: int, reach: float = REACH) -> KitchenLayout:
-    """Draw the kitchen of the episode with `seed` for an arm of that reach (m).
+def draw_layout(seed: int, reach: float = REACH, assets: AssetSet = SHAPES) -> KitchenLayout:
+    """Draw the kitchen of the episode with `seed`.
+
+    Args:
+        seed: of the episode.
+        reach: of the arm, m.
+        assets: what the kitchen is made of.
 
     Raises:
         ValueError: the furniture has no place within such a reach.
@@ -41,20 +44,14 @@ def draw_layout(seed: int, reach: float = REACH) -> KitchenLayout:
     if not LEAST_REACH <= reach <= MOST_REACH:
         raise ValueError(f"no kitchen for a reach of {reach:g} m: choose {LEAST_REACH:g} to {MOST_REACH:g} m")
     chance = np.random.default_rng((_STREAM, seed))
-    furniture = (*_row(chance, reach), *_sides(chance, reach))
-    return KitchenLayout(furniture, tuple(Stocking(chance, furniture, reach, reach - _ROW_FRONT).things), reach)
+    furniture = (*_row(chance, reach, assets), *_sides(chance, reach, assets))
+    stocking = Stocking(chance, furniture, reach, reach - _ROW_FRONT, assets.kinds, assets.small)
+    return KitchenLayout(furniture, tuple(stocking.things), reach)
 
 
-def _row(chance: np.random.Generator, reach: float) -> Iterator[PlacedFurniture]:
+def _row(chance: np.random.Generator, reach: float, assets: AssetSet) -> Iterator[PlacedFurniture]:
     """Yield the tall furniture ahead of the arm, from left to right."""
-    body, front = (str(each) for each in chance.choice(_PAINT, 2, replace=False))
-    other = str(chance.choice([each for each in _PAINT if each != body]))
-    turn = 1 if chance.random() < _OFTEN_TO_THE_RIGHT else -1  # of all doors, which would meet otherwise
-    pieces = (
-        furnishings.drawers(body, front),
-        furnishings.cupboard(body, other, turn),
-        furnishings.microwave(str(chance.choice(["white", "silver", "black", "red"])), turn),
-    )
+    pieces = assets.row(chance)
     row = [pieces[which] for which in chance.permutation(3)]
     gaps = chance.uniform(0.018, 0.026, 2)
     left = (sum(each.size[1] for each in row) + gaps.sum()) / 2 + chance.uniform(-0.005, 0.005)
@@ -63,13 +60,9 @@ def _row(chance: np.random.Generator, reach: float) -> Iterator[PlacedFurniture]
         left -= each.size[1] + gap
 
 
-def _sides(chance: np.random.Generator, reach: float) -> Iterator[PlacedFurniture]:
+def _sides(chance: np.random.Generator, reach: float, assets: AssetSet) -> Iterator[PlacedFurniture]:
     """Yield stove, sink and tray at three of the four places at the sides."""
-    pieces = (
-        furnishings.stove(str(chance.choice(["white", "silver", "gray"]))),
-        furnishings.sink(str(chance.choice(["silver", "white", "gray"]))),
-        furnishings.tray(str(chance.choice(["brown", "blue", "red", "green", "gray"]))),
-    )
+    pieces = assets.sides(chance)
     places = [(x, side) for x in _WING_PLACES for side in (1, -1)]
     for piece, place in zip(pieces, chance.permutation(4), strict=False):
         x, side = places[place]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from kc_vla_sim.kitchen.furniture import StorageSpace
 from kc_vla_sim.kitchen.kinds import (
     CUPBOARD,
     DRAWER,
-    KINDS,
     MICROWAVE,
     SCALES,
     SINK,
@@ -36,8 +35,8 @@ _OFTEN_USUAL = 0.35
 _NUMBERS = {TRAY: (1, 3), DRAWER: (1, 2), CUPBOARD: (1, 2), MICROWAVE: (0, 1), SINK: (1, 2), STOVE: (0, 1), TOP: (0, 1)}
 """How many things are in or on each space of a kind, at least and at most."""
 _ON_WORKTOP = (3, 6)
-_SMALL, _SMALL_ONES = ("apple", "orange", "tomato", "egg", "sponge"), 2
-"""So many of these are on every worktop: an arm can take them, and they go into a drawer."""
+_SMALL_ONES = 2
+"""So many small things are on every worktop: an arm can take them, and they go into a drawer."""
 _KEPT_IN_DRAWERS = (0.085, 0.085, 0.05)
 """Room in every drawer for one of them, m."""
 _KINDS_TRIED, _SPOTS_TRIED = 10, 25
@@ -49,7 +48,13 @@ class Stocking:
     """Puts things into a kitchen."""
 
     def __init__(
-        self, chance: np.random.Generator, furniture: tuple[PlacedFurniture, ...], reach: float, row_front: float
+        self,
+        chance: np.random.Generator,
+        furniture: tuple[PlacedFurniture, ...],
+        reach: float,
+        row_front: float,
+        kinds: Mapping[str, ThingKind],
+        small: tuple[str, ...],
     ) -> None:
         """Put them there.
 
@@ -58,11 +63,14 @@ class Stocking:
             furniture: that is there.
             reach: of the arm, m.
             row_front: how far ahead of the base furniture closes the worktop, m.
+            kinds: of things, by their names.
+            small: names of those that an arm can take and that go into a drawer.
         """
         self._chance = chance
         self._furniture = furniture
         self._reach, self._row_front = reach, row_front
-        self._unused = [str(name) for name in chance.permutation(list(KINDS))]
+        self._kinds, self._small = kinds, small
+        self._unused = [str(name) for name in chance.permutation(list(kinds))]
         self._counts: dict[str, int] = {}
         self.things: list[PlacedThing] = []
         for placed in furniture:
@@ -88,8 +96,8 @@ class Stocking:
         self, placed: PlacedFurniture, space: StorageSpace, made: Choice, taken: list[Footprint]
     ) -> Footprint | None:
         """Draw a place beside what is in the space already, within reach; None where there is hardly one."""
-        kind, _, state, scale = made
-        size = kind.size(state, scale)
+        kind, colour, state, scale = made
+        size = kind.size(colour, state, scale)
         for _ in range(_SPOTS_TRIED):
             spot = self._spot(space, size)
             if spot is None or spot.overlaps_any(each.grown(MARGIN) for each in taken):
@@ -125,9 +133,9 @@ class Stocking:
         return (*placed.point(x, y), placed.yaw + yaw)
 
     def _add(self, made: Choice, placed: PlacedFurniture, space: StorageSpace, spot: Footprint) -> None:
-        kind, _, state, scale = made
+        kind, colour, state, scale = made
         x, y, yaw = self._place(placed, space, spot)
-        z = space.low[2] + kind.size(state, scale)[2] / 2
+        z = space.low[2] + kind.size(colour, state, scale)[2] / 2
         self._take(made, (x, y, z), yaw, space.relation, space.holder)
 
     def _cover_worktop(self) -> None:
@@ -135,11 +143,11 @@ class Stocking:
         wanted = int(self._chance.integers(_ON_WORKTOP[0], _ON_WORKTOP[1] + 1))
         first = wanted = max(wanted, FEWEST_THINGS - len(self.things))
         for _ in range(wanted * _KINDS_TRIED):
-            made = self._next(WORKTOP, _SMALL if wanted > first - _SMALL_ONES else None)
+            made = self._next(WORKTOP, self._small if wanted > first - _SMALL_ONES else None)
             if wanted == 0 or made is None:
                 return
-            kind, _, state, scale = made
-            size = kind.size(state, scale)
+            kind, colour, state, scale = made
+            size = kind.size(colour, state, scale)
             spot = next((each for each in self._on_worktop(size) if not each.overlaps_any(blocked)), None)
             if spot is not None:
                 blocked.append(spot.grown(MARGIN))
@@ -156,11 +164,13 @@ class Stocking:
 
     def _next(self, place: str, among: tuple[str, ...] | None = None) -> Choice | None:
         """Draw a thing for a kind of place, or one of certain kinds, first of the kinds that are not there yet."""
-        fitting = [name for name, kind in KINDS.items() if place in kind.places and (among is None or name in among)]
+        fitting = [
+            name for name, kind in self._kinds.items() if place in kind.places and (among is None or name in among)
+        ]
         names = [name for name in self._unused if name in fitting] or fitting
         if not names:
             return None
-        kind = KINDS[str(self._chance.choice(names))]
+        kind = self._kinds[str(self._chance.choice(names))]
         colour = str(self._chance.choice(kind.colours))
         usual = self._chance.random() < _OFTEN_USUAL
         state = kind.states[0] if usual else str(self._chance.choice(kind.states))

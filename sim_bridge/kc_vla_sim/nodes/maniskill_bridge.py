@@ -25,6 +25,7 @@ from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import ArmCommand, EpisodeResult, EpisodeStatus, KeyframeIndex
 from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
+from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
 from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError, UnplayedTaskError
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
@@ -54,6 +55,7 @@ class BridgeParameters(RobotParameters):
     visual_randomization: str = parameter(
         STANDARD_LOOKS, "visual randomization of the rooms", choices=tuple(LOOKS), former="looks"
     )
+    assets: str = parameter(STANDARD_ASSETS, "that a kitchen is made of", choices=tuple(ASSETS))
     depth: bool = parameter(False, "publish the depth of every camera, 32FC1, m, where the simulator has it")
     options: str = parameter(
         "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"

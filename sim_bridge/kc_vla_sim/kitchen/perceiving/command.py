@@ -9,6 +9,7 @@ from pathlib import Path
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.options import options_in
+from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
 from kc_vla_sim.errors import SimulationError
 
 _ABOUT = """\
@@ -40,6 +41,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         default="standard",
         help="visual randomization of the kitchens (standard)",
     )
+    parser.add_argument("--assets", choices=list(ASSETS), default=STANDARD_ASSETS, help="of the kitchens (shapes)")
     parser.add_argument("--split", default="test", help="split of the seeds (test)")
     parser.add_argument("--kitchens", type=int, default=40, help="how many are played (40)")
     parser.add_argument("--seconds", type=float, default=120.0, help="most simulated time of each, s (120)")
@@ -51,9 +53,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    from kc_vla_sim.kitchen.asset_set import find_assets
     from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, table
     from kc_vla_sim.kitchen.perceiving.trial import PerceptionSetting
 
+    find_assets(options.assets)  # first: what is missing is said, or made, once
     setting = PerceptionSetting(
         options.detector,
         options_in(options.options, "--options"),
@@ -63,9 +67,11 @@ def _evaluate(options: argparse.Namespace) -> None:
         options.looks_per_s,
         options.seconds,
         options.unwatched,
+        options.assets,
     )
+    assets = "" if options.assets == STANDARD_ASSETS else f"-{options.assets}"
     depth = "-no-depth" if options.no_depth else ""
     unwatched = "-unwatched" if options.unwatched else ""
-    output = options.output or Path(f"runs/perception-{options.detector}-{options.looks}{depth}{unwatched}")
+    output = options.output or Path(f"runs/perception-{options.detector}-{options.looks}{assets}{depth}{unwatched}")
     print(table(evaluate_perception(setting, options.split, options.kitchens, options.processes, output)))
     print(f"{output}: table and results")

@@ -11,8 +11,8 @@ from kc_vla.core.projection import project
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.events import KitchenEvent
-from kc_vla_sim.kitchen.kinds import KINDS
 from kc_vla_sim.kitchen.perceiving.judging import TrueObject
+from kc_vla_sim.kitchen.words import FURNITURE_TYPES
 
 Vector = tuple[float, float, float]
 WELL_SHARE, WELL_PIXELS = 0.3, 0.001
@@ -97,7 +97,7 @@ class SeenTruth:
                 each.state,
                 each.pose.position,
                 each.attributes.get("place", ""),
-                each.object_type in KINDS,
+                each.object_type not in FURNITURE_TYPES,
                 seen.images if seen.images >= LEAST_LOOKS else 0,
                 stayed and seen.state == each.state,
             )

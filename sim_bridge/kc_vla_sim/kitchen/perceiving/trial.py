@@ -20,6 +20,7 @@ from kc_vla.perception.localization import Localizer, LocalizerSettings
 from kc_vla.perception.perceiver import Perceiver
 from kc_vla.perception.tracking import Tracker
 from kc_vla.perception.tracks import TrackerSettings
+from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.envs.kitchen import kitchen_of
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.perceiving.camera_frames import camera_frames
@@ -51,6 +52,7 @@ class PerceptionSetting:
         looks_per_s: images of each camera that perception takes in a second of simulated time.
         seconds: most simulated time; the tour ends before, or is cut.
         unwatched: no camera looks while a thing moves.
+        assets: that the kitchens are made of.
     """
 
     detector: str
@@ -61,6 +63,7 @@ class PerceptionSetting:
     looks_per_s: float = 5.0
     seconds: float = 120.0
     unwatched: bool = False
+    assets: str = STANDARD_ASSETS
 
 
 @dataclass
@@ -102,7 +105,9 @@ class PerceptionTrial:
         self._setting = setting
         self._truth = TruthDetector() if setting.detector == TRUTH else None
         self._detector: ObjectDetector = self._truth or open_detector(setting.detector, setting.options)
-        self._simulator = Simulator(setting.image_size, draw=False, looks=setting.looks, depth=True)
+        self._simulator = Simulator(
+            setting.image_size, draw=False, looks=setting.looks, depth=True, assets=setting.assets
+        )
 
     def close(self) -> None:
         """Release detector and simulator."""

@@ -1,0 +1,50 @@
+"""What a kitchen is made of: kinds of things, and furniture. `kc_vla_sim.assets` has the names of the sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kc_vla_sim.assets import LIBERO_ASSETS, check_assets
+from kc_vla_sim.kitchen.furniture import Furniture
+from kc_vla_sim.kitchen.kinds import ThingKind
+
+FurnitureDraw = Callable[[np.random.Generator], tuple[Furniture, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class AssetSet:
+    """Bodies that a kitchen is made of.
+
+    Attributes:
+        name: in `kc_vla_sim.assets`.
+        kinds: of things, by their names.
+        small: names of those that an arm can take and that go into a drawer.
+        row: draws the tall furniture: one unit of drawers, one cupboard and one microwave, in this order.
+        sides: draws what stands at the sides of the arm: stove, sink and tray, in this order.
+    """
+
+    name: str
+    kinds: Mapping[str, ThingKind]
+    small: tuple[str, ...]
+    row: FurnitureDraw
+    sides: FurnitureDraw
+
+
+def find_assets(name: str) -> AssetSet:
+    """Return the set of that name, ready to be used.
+
+    Raises:
+        BadAssetsError: there is none.
+        AssetsError: its packages are not installed, or its bodies cannot be made or stored.
+    """
+    if check_assets(name) == LIBERO_ASSETS:
+        from kc_vla_sim.kitchen.libero.assets import LIBERO, prepare
+
+        prepare()
+        return LIBERO
+    from kc_vla_sim.kitchen.shapes import SHAPES
+
+    return SHAPES

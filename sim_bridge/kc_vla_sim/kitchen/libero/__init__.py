@@ -1,0 +1,1 @@
+"""The kitchen of textured household meshes of LIBERO, read from the PyPI packages that have them."""
