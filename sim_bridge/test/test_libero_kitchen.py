@@ -116,7 +116,7 @@ def test_drawers_and_doors_hide_what_is_in_them_until_they_are_opened(assets: As
     inside = {
         each.object_id
         for each in frame.detections
-        if each.attributes.get("place", "").split(" ")[-1] in ("drawer_1", "drawer_2", "drawer_3", "microwave")
+        if each.attributes.get("place", "").startswith(("in drawer", "in microwave"))
         and each.object_type in assets.kinds
     }
     assert len(inside) >= 2
@@ -181,12 +181,3 @@ def test_images_for_a_detector_have_its_words(assets: AssetSet, tmp_path: Path, 
     kinds = {thing.object_type for each in images.images for thing in each.label.objects}
     assert kinds & (set(assets.kinds) - set(KINDS))
     assert "cabinet" in kinds
-
-
-def test_a_film_of_it_is_called_after_its_assets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["play", "--task", "kitchen", "--seed", "3", "--assets", "libero", "--image-size", "32"]) == 0
-    assert (tmp_path / "kitchen-standard-libero-3.mp4").stat().st_size > 10_000
-    assert "7 of 7 stages" in capsys.readouterr().out
