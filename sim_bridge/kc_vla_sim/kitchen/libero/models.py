@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -113,10 +114,10 @@ def _make(model: LiberoModel, folder: Path, path: Path) -> None:
     pieces: dict[str, list[Visual]] = {}
     for each in read_model(folder / model.file).visuals:
         pieces.setdefault(_piece_of(each, model), []).append(each)
-    content: dict[str, NDArray[np.generic]] = {"names": np.array(list(pieces))}
+    content: dict[str, NDArray[Any]] = {"names": np.array(list(pieces))}
     for number, visuals in enumerate(pieces.values()):
         mesh, skin = bake(surface_of(visuals, turn, 1.0), model.triangles, model.texel_m)
-        arrays = (mesh.vertices, mesh.triangles, mesh.normals, skin.uvs, skin.image)
+        arrays: tuple[NDArray[Any], ...] = (mesh.vertices, mesh.triangles, mesh.normals, skin.uvs, skin.image)
         content.update({f"{number}_{kind}": array for kind, array in zip(_KINDS, arrays, strict=True)})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +140,7 @@ def _piece_of(visual: Visual, model: LiberoModel) -> str:
     return f"{visual.body}/{_HANDLE}" if model.handles and named else visual.body
 
 
-def _part(content: Mapping[str, NDArray[np.generic]], number: int) -> Part:
+def _part(content: Mapping[str, NDArray[Any]], number: int) -> Part:
     vertices, triangles, normals, uvs, image = (np.asarray(content[f"{number}_{kind}"]) for kind in _KINDS)
     mesh = Mesh(vertices.astype(np.float32), triangles.astype(np.uint32), normals.astype(np.float32))
     return Part(mesh, _WHITE, skin=Skin(uvs.astype(np.float32), image.astype(np.uint8)))

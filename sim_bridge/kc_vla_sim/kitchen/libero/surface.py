@@ -78,13 +78,16 @@ def _mesh_of(visual: Visual) -> TexturedMesh:
 
 def _primitive(visual: Visual) -> trimesh.Trimesh:
     radius, half = visual.size[0], visual.size[1] if len(visual.size) > 1 else 0.0
+    made: trimesh.Trimesh
     if visual.shape == "box":
-        return trimesh.creation.box(2 * np.array(visual.size))
-    if visual.shape == "capsule":
-        return trimesh.creation.capsule(2 * half, radius, count=[12, 12])
-    if visual.shape == "cylinder":
-        return trimesh.creation.cylinder(radius, 2 * half, sections=20)
-    return trimesh.creation.icosphere(_BALL_DETAIL, radius)
+        made = trimesh.creation.box(2 * np.array(visual.size))
+    elif visual.shape == "capsule":
+        made = trimesh.creation.capsule(2 * half, radius, count=[12, 12])
+    elif visual.shape == "cylinder":
+        made = trimesh.creation.cylinder(radius, 2 * half, sections=20)
+    else:
+        made = trimesh.creation.icosphere(_BALL_DETAIL, radius)
+    return made
 
 
 def _corners(visual: Visual, mesh: TexturedMesh, turn: Rotation, scale: float) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kc_vla_sim.kitchen.bodies import COLOURS, Colour, Part, ShapedBody
 from kc_vla_sim.kitchen.dishes import COFFEE, DIRT, SOUP
@@ -140,15 +141,17 @@ def _dirt(part: Part) -> Part:
     x, y, radius = core(part.mesh)
     flat = high - low < 0.5 * radius
 
-    def stained(points: Points) -> np.ndarray:
+    def stained(points: Points) -> NDArray[np.bool_]:
         gaps = points - (x, y, low)
         away, angles = np.hypot(gaps[:, 0], gaps[:, 1]) / radius, np.arctan2(gaps[:, 1], gaps[:, 0])
-        if flat:
-            return (
-                (away < 0.66) & (np.sin(3 * angles + 1) * np.cos(2 * angles) > 0.25 - 0.3 * away) & (gaps[:, 2] > 0.002)
-            )
         height = gaps[:, 2] / (high - low)
-        return (np.sin(4 * angles) > 0.35) & (height < 0.62 + 0.25 * np.sin(7 * angles)) & (height > 0.12)
+        covered: NDArray[np.bool_]
+        if flat:
+            spots = np.sin(3 * angles + 1) * np.cos(2 * angles) > 0.25 - 0.3 * away
+            covered = spots & (away < 0.66) & (gaps[:, 2] > 0.002)
+        else:
+            covered = (np.sin(4 * angles) > 0.35) & (height < 0.62 + 0.25 * np.sin(7 * angles)) & (height > 0.12)
+        return covered
 
     return dirt(part.mesh, stained, DIRT)
 
