@@ -1,4 +1,4 @@
-"""Moves, mirrors and stretches the pieces of a model to where furniture has them."""
+"""Moves, scales and mirrors the pieces of a model to where furniture has them."""
 
 from __future__ import annotations
 
