@@ -54,7 +54,7 @@ _DRAWER_BOXES: tuple[Box, ...] = (
     ((0.0872, -0.1015, 0.0108), (0.0944, 0.0945, 0.067)),
 )
 _DRAWER_SPACE: Box = ((-0.0618, -0.0985, 0.0108), (0.0842, 0.0915, 0.067))
-"""Of a drawer, above its underside."""
+"""Where things lie in a drawer, above its underside."""
 _BAR_Z, _BAR_HALF, _BAR_RAISED, _BAR_FROM = 0.0356, (0.0082, 0.0444, 0.0082), 0.0165, -0.0935
 _MICROWAVE_SCALE = 0.31 / 0.3446
 _MICROWAVE_BOXES: tuple[Box, ...] = (

@@ -30,7 +30,7 @@ FIXED = ""
 """Key of the piece of a model that does not move."""
 _HANDLE = "handle"
 _RECIPE = f"1 {POINTS} {CREASE_ANGLE:.4f}"
-"""Of the light copies: another one is another file."""
+"""How light copies are made: another one is another file."""
 _WHITE = (1.0, 1.0, 1.0)
 
 Pieces = Mapping[str, Part]

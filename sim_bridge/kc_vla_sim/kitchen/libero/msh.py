@@ -13,7 +13,7 @@ from kc_vla_sim.errors import AssetsError
 _HEADER = 16
 """Bytes of the four counts."""
 _NUMBERS = (3, 3, 2, 3)
-"""Of each vertex, normal, texture coordinate and triangle."""
+"""Numbers of each vertex, normal, texture coordinate and triangle."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Sequence
 import numpy as np
 
 from kc_vla_sim.frame import SimulatedFrame
-from kc_vla_sim.kitchen.kinds import KINDS
 from kc_vla_sim.kitchen.perceiving.judging import TrueObject, claims_near
 from kc_vla_sim.kitchen.perceiving.remembering import RememberedObject
+from kc_vla_sim.kitchen.words import FURNITURE_TYPES
 
 _RESTS_M = 0.003
 """A thing that moves by less from step to step rests."""
@@ -47,7 +47,9 @@ class RestingThings:
 
     def rest(self, frame: SimulatedFrame) -> bool:
         """Return whether no thing has moved since the frame before."""
-        now = {each.object_id: each.pose.position for each in frame.detections if each.object_type in KINDS}
+        now = {
+            each.object_id: each.pose.position for each in frame.detections if each.object_type not in FURNITURE_TYPES
+        }
         before, self._before = self._before, now
         ways = (np.linalg.norm(np.subtract(place, before.get(name, place))) for name, place in now.items())
         return all(way <= _RESTS_M for way in ways)
