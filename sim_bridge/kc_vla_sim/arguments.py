@@ -84,7 +84,7 @@ def _ask_play(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--task", required=True, choices=sorted(played_tasks()), help="name in the task table")
     verb.add_argument("--seed", type=not_negative, required=True, help="seed of the episode")
     verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
-    _ask_assets(verb, "of the task kitchen")
+    _ask_assets(verb, "assets of the task kitchen")
     verb.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
     verb.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT[-LOOKS]-SEED.mp4 here)")
 
@@ -125,7 +125,7 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--moments", type=positive, default=6, metavar="N", help="with --detections: moments of each scene (6)"
     )
-    _ask_assets(verb, "with --detections: of the kitchens")
+    _ask_assets(verb, "assets of the kitchens, with --detections")
     verb.add_argument(
         "--plans",
         action="store_true",

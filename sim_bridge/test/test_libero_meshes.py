@@ -22,7 +22,7 @@ from kc_vla_sim.kitchen.libero.fitting import HANDLED, NECKED, core, dirt, fille
 from kc_vla_sim.kitchen.libero.mjcf import read_model
 from kc_vla_sim.kitchen.libero.models import FIXED, LiberoModel, load_pieces, prepare_models
 from kc_vla_sim.kitchen.libero.msh import read_msh
-from kc_vla_sim.kitchen.libero.pieces import Fit, drawn_out
+from kc_vla_sim.kitchen.libero.pieces import PieceFit, drawn_out
 from kc_vla_sim.kitchen.libero.surface import ColouredSurface, surface_of
 from kc_vla_sim.kitchen.meshes import box, joined, lathe, pillar
 from kc_vla_sim.making import make_environment
@@ -294,7 +294,7 @@ def test_a_handle_is_drawn_out_without_its_bar_getting_thicker() -> None:
 
 def test_a_mirrored_piece_still_looks_outwards() -> None:
     part = Part(box((0.1, 0.2, 0.3)).moved((0, 0.2, 0)), (1.0, 1.0, 1.0))
-    mesh = Fit((0.0, 0.0, 0.0), 0.5, mirrored=True).part(part).mesh
+    mesh = PieceFit((0.0, 0.0, 0.0), 0.5, mirrored=True).part(part).mesh
     assert mesh.vertices[:, 1].max() == pytest.approx(-0.05)
     corners = mesh.vertices[mesh.triangles].astype(float)
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -55,7 +55,7 @@ class BridgeParameters(RobotParameters):
     visual_randomization: str = parameter(
         STANDARD_LOOKS, "visual randomization of the rooms", choices=tuple(LOOKS), former="looks"
     )
-    assets: str = parameter(STANDARD_ASSETS, "that a kitchen is made of", choices=tuple(ASSETS))
+    assets: str = parameter(STANDARD_ASSETS, "assets of a kitchen", choices=tuple(ASSETS))
     depth: bool = parameter(False, "publish the depth of every camera, 32FC1, m, where the simulator has it")
     options: str = parameter(
         "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"

@@ -14,7 +14,7 @@ from kc_vla_sim.kitchen.furnishings import DOOR_TRAVEL, DRAWER_TRAVEL, STANDOFF
 from kc_vla_sim.kitchen.furniture import Furniture, Moving, StorageSpace
 from kc_vla_sim.kitchen.kinds import DRAWER, MICROWAVE, STOVE
 from kc_vla_sim.kitchen.libero.models import FIXED, LiberoModel, load_pieces
-from kc_vla_sim.kitchen.libero.pieces import Fit, drawn_out, solid_between
+from kc_vla_sim.kitchen.libero.pieces import PieceFit, drawn_out, solid_between
 from kc_vla_sim.kitchen.meshes import ball, box, lathe
 
 _FACING = (0.0, 0.0, -90.0)
@@ -34,7 +34,7 @@ MICROWAVE_MODEL = _model("microwave", 400, True)
 STOVES = {"gray": _model("flat_stove", 500), "yellow": _model("yellow_stove", 500)}
 TAP = _model("basin_faucet", 400, turn=(0.0, 0.0, 0.0))
 
-_CABINET_FIT = Fit((0.01635, -0.00355, 0.0046), 0.28 / 0.2565)
+_CABINET_FIT = PieceFit((0.01635, -0.00355, 0.0046), 0.28 / 0.2565)
 _CABINET_BOXES: tuple[Box, ...] = (
     ((-0.079, -0.1318, 0.0046), (0.1117, 0.1247, 0.0095)),
     ((-0.079, -0.1318, 0.2196), (0.1117, 0.1247, 0.2216)),
@@ -70,7 +70,7 @@ _HINGE = (-0.088, 0.1725)
 _WINDOW: Box = ((-0.1114, -0.0438, 0.0346), (-0.1104, 0.13, 0.1571))
 _LAMP: Box = ((-0.1134, -0.146, 0.125), (-0.1104, -0.106, 0.151))
 _CAVITY: Box = ((-0.082, -0.058, 0.024), (0.076, 0.138, 0.168))
-_STOVE_FIT = Fit((0.0, -0.0975, 0.0), 1.0)
+_STOVE_FIT = PieceFit((0.0, -0.0975, 0.0), 1.0)
 _BURNER = (0.0, -0.15, 0.0254)
 _STOVE_LAMP = (-0.078, -0.072, 0.02)
 
@@ -119,7 +119,7 @@ def drawers(colour: str) -> Furniture:
 def microwave(turn: int) -> Furniture:
     """Return the microwave, its door hinged at +y for a `turn` of -1 and at -y for one of 1."""
     pieces = load_pieces(MICROWAVE_MODEL)
-    fit = Fit((0.0, 0.0, 0.0), _MICROWAVE_SCALE, mirrored=turn > 0)
+    fit = PieceFit((0.0, 0.0, 0.0), _MICROWAVE_SCALE, mirrored=turn > 0)
     size = _extent(fit.box((-0.1104, -0.1723, 0.0), (0.1104, 0.1723, 0.1869)))
     front = fit.point(-0.1104, 0, 0)[0]
     _, y, z = fit.point(0.0, -0.065, 0.096)
@@ -185,7 +185,7 @@ def sink(colour: str) -> Furniture:
     """Return the basin of the standard kitchen with LIBERO's tap; its lever does not move."""
     depth, _, height = furnishings.SINK_SIZE
     back = depth / 2 - 0.018
-    fit = Fit((0.0355 - back, 0.0, -0.0545 - height), 1.0)
+    fit = PieceFit((0.0355 - back, 0.0, -0.0545 - height), 1.0)
     parts = tuple(fit.part(each) for each in load_pieces(TAP).values())
     post = Solid("box", (0.03, 0.04, 0.1), (back, 0.0, height + 0.05))
     return furnishings.sink(colour, ShapedBody(parts, (post,), (0.093, 0.043, 0.109)))
@@ -223,5 +223,5 @@ def _glowing(ends: Box, colour: tuple[float, float, float]) -> Part:
     return _boxed(((low[0] - 0.001, low[1], low[2]), high), colour, glows=True)
 
 
-def _knob_solid(fit: Fit) -> Solid:
+def _knob_solid(fit: PieceFit) -> Solid:
     return solid_between(*fit.box((-0.04, -0.035, 0.0), (0.04, 0.045, 0.04)))

@@ -12,7 +12,7 @@ from kc_vla_sim.kitchen.meshes import Mesh
 
 
 @dataclass(frozen=True)
-class Fit:
+class PieceFit:
     """From the frame of a model to that of furniture: moved, then scaled, then mirrored.
 
     Attributes:

@@ -41,7 +41,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         default="standard",
         help="visual randomization of the kitchens (standard)",
     )
-    parser.add_argument("--assets", choices=list(ASSETS), default=STANDARD_ASSETS, help="of the kitchens (shapes)")
+    parser.add_argument(
+        "--assets", choices=list(ASSETS), default=STANDARD_ASSETS, help="assets of the kitchens (shapes)"
+    )
     parser.add_argument("--split", default="test", help="split of the seeds (test)")
     parser.add_argument("--kitchens", type=int, default=40, help="how many are played (40)")
     parser.add_argument("--seconds", type=float, default=120.0, help="most simulated time of each, s (120)")
