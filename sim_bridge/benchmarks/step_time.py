@@ -100,7 +100,9 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[224, 256], help="pixels (default 224 256)")
     parser.add_argument("--steps", type=int, default=60, help="per task, variant and size (default 60)")
     parser.add_argument("--depth", action="store_true", help="read depth and what is visible, too")
-    parser.add_argument("--assets", choices=list(ASSETS), default=STANDARD_ASSETS, help="of task kitchen (shapes)")
+    parser.add_argument(
+        "--assets", choices=list(ASSETS), default=STANDARD_ASSETS, help="assets of task kitchen (shapes)"
+    )
     options = parser.parse_args()
     rows = [
         (task, size, measure(task, size, options.steps, options.depth, options.assets))
