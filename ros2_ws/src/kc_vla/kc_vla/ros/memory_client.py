@@ -41,6 +41,8 @@ from kc_vla_msgs.srv import (
     UnitsSince,
 )
 
+_BUFFER_S = 2.0
+"""So long a keyframe buffer is looked for, s."""
 _FRESH_S = 1.0
 """So old a copy may be where nobody here has changed the memory, s."""
 
@@ -181,7 +183,7 @@ class ServedScene:
 
     def keep(self, keyframe: LinkedKeyframe) -> str:
         """Have the buffer keep a keyframe for a policy; return why that cannot be, empty where it is kept."""
-        if not self._inject.service_is_ready():
+        if not self._inject.wait_for_service(_BUFFER_S):  # there may be none
             return f"{keyframe} is not kept for a policy: no keyframe buffer is running"
         request = InjectKeyframe.Request(episode_id=keyframe.episode_id, frame_index=keyframe.frame, keep=True)
         try:
