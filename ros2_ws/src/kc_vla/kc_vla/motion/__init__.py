@@ -1,0 +1,1 @@
+"""Planned motions of any robot file's arm: inverse kinematics, collisions, paths, set-points and grasps."""

@@ -1,0 +1,288 @@
+"""Whether an arm in a pose touches something, leaves its workspace or its limits: distances by coal."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import coal
+import numpy as np
+import pinocchio
+
+from kc_vla.core.mounted_camera import Pose
+from kc_vla.core.rig import Vector
+from kc_vla.motion.arm_model import ArmModel
+from kc_vla.motion.link_shapes import LinkShape
+from kc_vla.motion.problem import MotionError, MotionProblem
+from kc_vla.motion.scene import SURFACE, MotionScene
+
+WORKSPACE_MARGIN = 0.006
+"""The tool frame and the joints stay so far inside of the workspace, m: the controller itself keeps 5 mm."""
+SELF_CLEARANCE = 0.002
+"""Links stay so far from each other, m."""
+_DEEPEST, _HELD_DEEPEST = 0.005, 0.03
+"""An arm that is in something by more than this, m, is not moved; what it holds may stand in what it stands on."""
+_EASED = 1e-3
+"""A motion that begins too near to something may come nearer by so little, m."""
+_ROUNDING = 1e-6
+_SAMPLES, _OFTEN = 200, 0.5
+"""Two links that touch in more than this share of so many random poses are one body in the URDF's plain shapes."""
+
+
+class _Pair(NamedTuple):
+    """What must not touch: two names and how near they may come, m."""
+
+    first: str
+    second: str
+    margin: float
+
+
+class _Margins(NamedTuple):
+    """Pairs with their margins, for pinocchio: `broad` answers fast, `results` says which pair it is."""
+
+    results: Any
+    broad: Any
+
+
+class CollisionChecker:
+    """Checks poses of an arm in a scene.
+
+    Attributes:
+        arm: the arm.
+        step: by which any point of the arm moves at most between two poses that are checked on a path, m. All margins
+            are wider by half of it on paths, so that nothing comes nearer than its clearance in between.
+    """
+
+    step = 0.005
+
+    def __init__(self, arm: ArmModel, scene: MotionScene, touch: frozenset[str] = frozenset()) -> None:
+        """Build the shapes of the arm and of the scene.
+
+        Args:
+            arm: the arm.
+            scene: what must not be touched.
+            touch: names of boxes that the hand and what it holds may touch; `SURFACE` is for what is held alone.
+        """
+        self.arm, self._held = arm, None if scene.held is None else scene.held.name
+        self._floor = arm.workspace_low + WORKSPACE_MARGIN
+        self._ceiling = arm.workspace_high - WORKSPACE_MARGIN
+        shapes = arm.shapes(scene.width)
+        self._geometry, self._pairs = pinocchio.GeometryModel(), list[_Pair]()
+        links = [self._add(shape.joint, shape.place, shape.geometry) for shape in shapes]
+        held = self._add_held(scene)
+        self.reach = arm.reaches(shapes, self._held_points(scene))
+        obstacles = [(SURFACE, self._add(0, np.eye(4), coal.Halfspace(np.array([0.0, 0.0, 1.0]), scene.surface)))]
+        obstacles += [(box.name, self._add(0, box.pose, coal.Box(*box.size))) for box in scene.boxes]
+        for shape, index in zip(shapes, links, strict=True):
+            hand = shape.joint == arm.count
+            for name, obstacle in obstacles:
+                allowed = hand and name in touch and name != SURFACE
+                if shape.joint and not allowed:
+                    margin = scene.surface_clearance if name == SURFACE else scene.clearance
+                    self._pair(index, obstacle, _Pair(shape.link, name, margin))
+            if held is not None and shape.joint < arm.count - 1:
+                self._pair(index, held, _Pair(self._held or "", shape.link, SELF_CLEARANCE))
+        if held is not None and scene.held is not None:
+            for name, obstacle in obstacles:
+                if name not in touch:
+                    self._pair(held, obstacle, _Pair(scene.held.name, name, scene.held_clearance))
+        for one, other, margin in _own_pairs(arm):
+            self._pair(links[one], links[other], _Pair(shapes[one].link, shapes[other].link, margin))
+        self._data = arm.model.createData()
+        margins = [pair.margin for pair in self._pairs]
+        self._exact = self._with_margins(margins)
+        self._wide = self._with_margins([margin + self.step / 2 for margin in margins])
+
+    def is_free(self, joints: Vector, on_path: bool = False) -> bool:
+        """Return whether the arm can be at angles (D,), rad; `on_path`: with the wider margins of paths."""
+        if (joints < self.arm.lower - _ROUNDING).any() or (joints > self.arm.upper + _ROUNDING).any():
+            return False
+        margins = self._wide if on_path else self._exact
+        hit = pinocchio.computeCollisions(self.arm.model, self._data, margins.broad, np.asarray(joints, float), True)
+        return not hit and not self._left_workspace()
+
+    def why_blocked(self, joints: Vector, on_path: bool = False) -> MotionError | None:
+        """Return why the arm cannot be at angles (D,), rad; None where it can.
+
+        Args:
+            joints: the angles.
+            on_path: keep the wider margins of paths.
+        """
+        if self.is_free(joints, on_path):
+            return None
+        if (out := np.flatnonzero((joints < self.arm.lower - _ROUNDING) | (joints > self.arm.upper + _ROUNDING))).size:
+            name = self.arm.robot.joints[int(out[0])]
+            return MotionError(MotionProblem.LIMITS, f"joint '{name}' would be out of its limits")
+        results = (self._wide if on_path else self._exact).results
+        pinocchio.computeCollisions(
+            self.arm.model, self._data, self._geometry, results, np.asarray(joints, float), True
+        )
+        if left := self._left_workspace():
+            return MotionError(MotionProblem.WORKSPACE, f"the tool would leave {left} of the workspace")
+        pair = next(
+            pair for pair, result in zip(self._pairs, results.collisionResults, strict=True) if result.isCollision()
+        )
+        return MotionError(
+            MotionProblem.COLLISION, f"'{pair.first}' would come nearer to '{pair.second}' than its clearance"
+        )
+
+    def blocked_on(self, start: Vector, end: Vector) -> MotionError | None:
+        """Return why the straight way in joint space from `start` to `end` (D,), rad, is blocked; None where it is free.
+
+        `start` itself is not looked at.
+        """
+        for share in _halving(self.steps(start, end)):
+            joints = start + share * (end - start)
+            if not self.is_free(joints, on_path=True):
+                return self.why_blocked(joints, on_path=True)
+        return None
+
+    def is_free_between(self, start: Vector, end: Vector) -> bool:
+        """Return whether the straight way in joint space from `start` to `end` (D,), rad, is free, `start` left out."""
+        return all(
+            self.is_free(start + share * (end - start), on_path=True) for share in _halving(self.steps(start, end))
+        )
+
+    def steps(self, start: Vector, end: Vector) -> int:
+        """Return in how many steps a straight way in joint space is checked, so that no point moves by more than `step`."""
+        return max(1, int(np.ceil(float(np.abs(end - start) @ self.reach) / self.step)))
+
+    def distance(self, joints: Vector, first: str = "", second: str = "") -> float:
+        """Return the least distance, m, of pairs with these names, any where empty; infinite without such a pair."""
+        found = [
+            gap
+            for pair, gap in zip(self._pairs, self._apart(joints), strict=True)
+            if first in ("", pair.first) and second in ("", pair.second)
+        ]
+        return float(min(found, default=np.inf))
+
+    def eased_at(self, joints: Vector) -> CollisionChecker:
+        """Return a checker for a motion that begins at `joints` (D,), rad: what is too near there may stay as near.
+
+        Raises:
+            MotionError: the arm is out of its limits or its workspace there, or deep inside of something.
+        """
+        why = self.why_blocked(joints, on_path=True)
+        if why is None:
+            return self
+        if why.problem is not MotionProblem.COLLISION:
+            raise MotionError(why.problem, f"the arm cannot start where it is: {why}")
+        apart = self._apart(joints)
+        allowed = [_HELD_DEEPEST if pair.first == self._held else _DEEPEST for pair in self._pairs]
+        deepest = int(np.argmin(np.add(apart, allowed)))
+        if apart[deepest] < -allowed[deepest]:
+            pair = self._pairs[deepest]
+            raise MotionError(
+                MotionProblem.COLLISION,
+                f"the arm cannot start where it is: '{pair.first}' is {-apart[deepest] * 1e3:.0f} mm inside of "
+                f"'{pair.second}': look again, or move the arm by hand",
+            )
+        eased = copy.copy(self)
+        near = [min(pair.margin, gap - _EASED) for pair, gap in zip(self._pairs, apart, strict=True)]
+        wide = [min(pair.margin + self.step / 2, gap - _EASED) for pair, gap in zip(self._pairs, apart, strict=True)]
+        eased._exact, eased._wide = eased._with_margins(near), eased._with_margins(wide)
+        return eased
+
+    def _left_workspace(self) -> str:
+        """Return the side of the workspace that the pose just computed leaves; empty if it is inside."""
+        last = self._data.oMi[self.arm.count]
+        tool = last.rotation @ self.arm.end[:3, 3] + last.translation
+        heights = [self._data.oMi[index].translation[2] for index in range(1, self.arm.count + 1)]
+        if min(heights) < self._floor[2]:
+            return "the floor"
+        for axis, value, low, high in zip("xyz", tool, self._floor, self._ceiling, strict=True):
+            if value < low or value > high:
+                return f"the {'lower' if value < low else 'upper'} {axis}"
+        return ""
+
+    def _add(self, joint: int, place: Pose, geometry: Any) -> int:
+        name = f"{len(self._geometry.geometryObjects)}"
+        pose = pinocchio.SE3(np.array(place[:3, :3]), np.array(place[:3, 3]))
+        index: int = self._geometry.addGeometryObject(pinocchio.GeometryObject(name, joint, pose, geometry))
+        return index
+
+    def _add_held(self, scene: MotionScene) -> int | None:
+        if scene.held is None:
+            return None
+        return self._add(self.arm.count, self.arm.end @ scene.held.in_tool, coal.Box(*scene.held.size))
+
+    def _held_points(self, scene: MotionScene) -> Vector | None:
+        if scene.held is None:
+            return None
+        pose, half = self.arm.end @ scene.held.in_tool, scene.held.size / 2
+        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return np.asarray(pose[:3, 3] + (signs * half) @ pose[:3, :3].T)
+
+    def _pair(self, one: int, other: int, pair: _Pair) -> None:
+        self._geometry.addCollisionPair(pinocchio.CollisionPair(one, other))
+        self._pairs.append(pair)
+
+    def _with_margins(self, margins: Sequence[float]) -> _Margins:
+        results = self._geometry.createData()
+        for request, margin in zip(results.collisionRequests, margins, strict=True):
+            request.security_margin = margin
+        broad = pinocchio.BroadPhaseManager_DynamicAABBTreeCollisionManager(self.arm.model, self._geometry, results)
+        return _Margins(results, broad)
+
+    def _apart(self, joints: Vector) -> list[float]:
+        """Return the distance of each pair, m, negative inside of each other."""
+        results = self._exact.results
+        pinocchio.computeDistances(self.arm.model, self._data, self._geometry, results, np.asarray(joints, float))
+        return [float(result.min_distance) for result in results.distanceResults]
+
+
+@lru_cache(maxsize=256)
+def _halving(count: int) -> tuple[float, ...]:
+    """Return 1/count, 2/count .. 1, the end first and then by halves: what is blocked is found soon."""
+    left, order, seen = [(0, count)], [count], {0, count}
+    while left:
+        low, high = left.pop(0)
+        middle = (low + high) // 2
+        if middle not in seen:
+            seen.add(middle)
+            order.append(middle)
+            left += [(low, middle), (middle, high)]
+    return tuple(number / count for number in order)
+
+
+@lru_cache(maxsize=32)
+def _own_pairs(arm: ArmModel) -> tuple[tuple[int, int, float], ...]:
+    """Return which shapes of an arm must not touch each other, and how near they may come, m.
+
+    Neighbors are left out, and what touches in most poses. Where an arm lies folded at home, its plain shapes may be
+    nearer than `SELF_CLEARANCE`, or in each other: then they may come as near as there.
+    """
+    shapes = arm.shapes()
+    apart = [
+        (one, other)
+        for one, first in enumerate(shapes)
+        for other, second in enumerate(shapes)
+        if one < other and _are_apart(first, second)
+    ]
+    geometry = pinocchio.GeometryModel()
+    for number, shape in enumerate(shapes):
+        place = pinocchio.SE3(np.array(shape.place[:3, :3]), np.array(shape.place[:3, 3]))
+        geometry.addGeometryObject(pinocchio.GeometryObject(f"{number}", shape.joint, place, shape.geometry))
+    for one, other in apart:
+        geometry.addCollisionPair(pinocchio.CollisionPair(one, other))
+    results, data = geometry.createData(), arm.model.createData()
+    for request in results.collisionRequests:
+        request.security_margin = SELF_CLEARANCE
+    chance, touched = np.random.default_rng(0), np.zeros(len(apart))
+    for _ in range(_SAMPLES):
+        pinocchio.computeCollisions(arm.model, data, geometry, results, chance.uniform(arm.lower, arm.upper), False)
+        touched += [result.isCollision() for result in results.collisionResults]
+    home = np.clip(arm.robot.rest, arm.lower, arm.upper)
+    pinocchio.computeDistances(arm.model, data, geometry, results, home)
+    gaps = [float(result.min_distance) - _EASED for result in results.distanceResults]
+    return tuple(
+        (one, other, min(SELF_CLEARANCE, gap - CollisionChecker.step / 2))
+        for (one, other), gap, share in zip(apart, gaps, touched / _SAMPLES, strict=True)
+        if share <= _OFTEN
+    )
+
+
+def _are_apart(one: LinkShape, other: LinkShape) -> bool:
+    return abs(one.joint - other.joint) > 1
