@@ -40,7 +40,7 @@ def followed(checker: CollisionChecker, inverse: InverseKinematics, start: Vecto
             reachable = inverse.reaches_without_limits(pose)
             raise MotionError(
                 MotionProblem.LIMITS if reachable else MotionProblem.REACH,
-                f"the tool cannot go straight there: {'a joint is at its limit' if reachable else 'out of reach'} {done}",
+                f"the tool cannot go straight there: {'a joint has its limit' if reachable else 'out of reach'} {done}",
             )
         if np.abs(joints - way[-1]).max() > _LEAP:
             raise MotionError(MotionProblem.LIMITS, f"the tool cannot go straight there: the joints would leap {done}")

@@ -27,16 +27,28 @@ _DEEPEST, _HELD_DEEPEST = 0.005, 0.03
 _EASED = 1e-3
 """A motion that begins too near to something may come nearer by so little, m."""
 _ROUNDING = 1e-6
+_POINT = 1e-4
+"""Radius of a sphere that stands for a point, m."""
+_COARSE = 5
 _SAMPLES, _OFTEN = 200, 0.5
 """Two links that touch in more than this share of so many random poses are one body in the URDF's plain shapes."""
 
 
 class _Pair(NamedTuple):
-    """What must not touch: two names and how near they may come, m."""
+    """What must not touch: two names, how near they may come, m, and whether the second is a wall of the workspace."""
 
     first: str
     second: str
     margin: float
+    wall: bool = False
+
+
+class _PlacedShape(NamedTuple):
+    """A shape, and where it is in the frame of a joint; joint 0 stands still."""
+
+    joint: int
+    place: Pose
+    geometry: Any
 
 
 class _Margins(NamedTuple):
@@ -66,10 +78,10 @@ class CollisionChecker:
             touch: names of boxes that the hand and what it holds may touch; `SURFACE` is for what is held alone.
         """
         self.arm, self._held = arm, None if scene.held is None else scene.held.name
-        self._floor = arm.workspace_low + WORKSPACE_MARGIN
-        self._ceiling = arm.workspace_high - WORKSPACE_MARGIN
         shapes = arm.shapes(scene.width)
         self._geometry, self._pairs = pinocchio.GeometryModel(), list[_Pair]()
+        self._placed: list[_PlacedShape] = []
+        self._hand_pairs: list[tuple[_Pair, _PlacedShape, _PlacedShape]] = []
         links = [self._add(shape.joint, shape.place, shape.geometry) for shape in shapes]
         held = self._add_held(scene)
         self.reach = arm.reaches(shapes, self._held_points(scene))
@@ -90,6 +102,7 @@ class CollisionChecker:
                     self._pair(held, obstacle, _Pair(scene.held.name, name, scene.held_clearance))
         for one, other, margin in _own_pairs(arm):
             self._pair(links[one], links[other], _Pair(shapes[one].link, shapes[other].link, margin))
+        self._keep_in_workspace()
         self._data = arm.model.createData()
         margins = [pair.margin for pair in self._pairs]
         self._exact = self._with_margins(margins)
@@ -101,7 +114,7 @@ class CollisionChecker:
             return False
         margins = self._wide if on_path else self._exact
         hit = pinocchio.computeCollisions(self.arm.model, self._data, margins.broad, np.asarray(joints, float), True)
-        return not hit and not self._left_workspace()
+        return not hit
 
     def why_blocked(self, joints: Vector, on_path: bool = False) -> MotionError | None:
         """Return why the arm cannot be at angles (D,), rad; None where it can.
@@ -119,17 +132,26 @@ class CollisionChecker:
         pinocchio.computeCollisions(
             self.arm.model, self._data, self._geometry, results, np.asarray(joints, float), True
         )
-        if left := self._left_workspace():
-            return MotionError(MotionProblem.WORKSPACE, f"the tool would leave {left} of the workspace")
         pair = next(
             pair for pair, result in zip(self._pairs, results.collisionResults, strict=True) if result.isCollision()
         )
-        return MotionError(
-            MotionProblem.COLLISION, f"'{pair.first}' would come nearer to '{pair.second}' than its clearance"
-        )
+        return _touching(pair)
+
+    def why_hand_blocked(self, tool: Pose) -> MotionError | None:
+        """Return what the hand, or what it holds, would touch with the tool at a pose (4, 4), whatever the arm does."""
+        last = tool @ np.linalg.inv(self.arm.end)
+        for pair, moving, still in self._hand_pairs:
+            place = last @ moving.place
+            request, result = coal.CollisionRequest(), coal.CollisionResult()
+            request.security_margin = pair.margin + self.step / 2
+            if coal.collide(
+                moving.geometry, _transform(place), still.geometry, _transform(still.place), request, result
+            ):
+                return _touching(pair)
+        return None
 
     def blocked_on(self, start: Vector, end: Vector) -> MotionError | None:
-        """Return why the straight way in joint space from `start` to `end` (D,), rad, is blocked; None where it is free.
+        """Return why the straight way in joint space from `start` to `end` (D,), rad, is blocked; None if it is free.
 
         `start` itself is not looked at.
         """
@@ -139,24 +161,20 @@ class CollisionChecker:
                 return self.why_blocked(joints, on_path=True)
         return None
 
-    def is_free_between(self, start: Vector, end: Vector) -> bool:
-        """Return whether the straight way in joint space from `start` to `end` (D,), rad, is free, `start` left out."""
+    def is_free_between(self, start: Vector, end: Vector, coarse: bool = False) -> bool:
+        """Return whether the straight way in joint space from `start` to `end` (D,), rad, is free, `start` left out.
+
+        With `coarse`, every fifth step is looked at: for a search, whose result is looked at again.
+        """
+        count, way = self.steps(start, end), end - start
         return all(
-            self.is_free(start + share * (end - start), on_path=True) for share in _halving(self.steps(start, end))
+            self.is_free(start + share * way, on_path=True)
+            for share in _halving(-(-count // _COARSE) if coarse else count)
         )
 
     def steps(self, start: Vector, end: Vector) -> int:
-        """Return in how many steps a straight way in joint space is checked, so that no point moves by more than `step`."""
+        """Return in how many steps a straight way in joint space is checked: no point moves further than `step`."""
         return max(1, int(np.ceil(float(np.abs(end - start) @ self.reach) / self.step)))
-
-    def distance(self, joints: Vector, first: str = "", second: str = "") -> float:
-        """Return the least distance, m, of pairs with these names, any where empty; infinite without such a pair."""
-        found = [
-            gap
-            for pair, gap in zip(self._pairs, self._apart(joints), strict=True)
-            if first in ("", pair.first) and second in ("", pair.second)
-        ]
-        return float(min(found, default=np.inf))
 
     def eased_at(self, joints: Vector) -> CollisionChecker:
         """Return a checker for a motion that begins at `joints` (D,), rad: what is too near there may stay as near.
@@ -164,10 +182,10 @@ class CollisionChecker:
         Raises:
             MotionError: the arm is out of its limits or its workspace there, or deep inside of something.
         """
-        why = self.why_blocked(joints, on_path=True)
-        if why is None:
+        if self.is_free(joints, on_path=True):
             return self
-        if why.problem is not MotionProblem.COLLISION:
+        why = self.why_blocked(joints)
+        if why is not None and why.problem is not MotionProblem.COLLISION:
             raise MotionError(why.problem, f"the arm cannot start where it is: {why}")
         apart = self._apart(joints)
         allowed = [_HELD_DEEPEST if pair.first == self._held else _DEEPEST for pair in self._pairs]
@@ -185,22 +203,26 @@ class CollisionChecker:
         eased._exact, eased._wide = eased._with_margins(near), eased._with_margins(wide)
         return eased
 
-    def _left_workspace(self) -> str:
-        """Return the side of the workspace that the pose just computed leaves; empty if it is inside."""
-        last = self._data.oMi[self.arm.count]
-        tool = last.rotation @ self.arm.end[:3, 3] + last.translation
-        heights = [self._data.oMi[index].translation[2] for index in range(1, self.arm.count + 1)]
-        if min(heights) < self._floor[2]:
-            return "the floor"
-        for axis, value, low, high in zip("xyz", tool, self._floor, self._ceiling, strict=True):
-            if value < low or value > high:
-                return f"the {'lower' if value < low else 'upper'} {axis}"
-        return ""
+    def _keep_in_workspace(self) -> None:
+        """Add the walls of the workspace, which the origin of the tool frame and, below, all joints keep away from."""
+        arm, low, high = self.arm, self.arm.workspace_low, self.arm.workspace_high
+        tool, floor = self._add(arm.count, arm.end, coal.Sphere(_POINT)), 0
+        for axis, name in enumerate("xyz"):
+            for side, bound, sign in (("lower", low[axis], 1.0), ("upper", high[axis], -1.0)):
+                normal = sign * np.eye(3)[axis]
+                wall = self._add(0, np.eye(4), coal.Halfspace(normal, sign * float(bound)))
+                self._pair(tool, wall, _Pair("the tool", f"the {side} {name} of the workspace", WORKSPACE_MARGIN, True))
+                floor = wall if (side, name) == ("lower", "z") else floor
+        for joint in range(2, arm.count + 1):  # the first stands still
+            point = self._add(joint, np.eye(4), coal.Sphere(_POINT))
+            name = f"joint '{arm.robot.joints[joint - 1]}'"
+            self._pair(point, floor, _Pair(name, "the floor of the workspace", WORKSPACE_MARGIN, True))
 
     def _add(self, joint: int, place: Pose, geometry: Any) -> int:
         name = f"{len(self._geometry.geometryObjects)}"
         pose = pinocchio.SE3(np.array(place[:3, :3]), np.array(place[:3, 3]))
         index: int = self._geometry.addGeometryObject(pinocchio.GeometryObject(name, joint, pose, geometry))
+        self._placed.append(_PlacedShape(joint, place, geometry))
         return index
 
     def _add_held(self, scene: MotionScene) -> int | None:
@@ -218,6 +240,9 @@ class CollisionChecker:
     def _pair(self, one: int, other: int, pair: _Pair) -> None:
         self._geometry.addCollisionPair(pinocchio.CollisionPair(one, other))
         self._pairs.append(pair)
+        first, second = self._placed[one], self._placed[other]
+        if first.joint == self.arm.count and second.joint == 0:
+            self._hand_pairs.append((pair, first, second))
 
     def _with_margins(self, margins: Sequence[float]) -> _Margins:
         results = self._geometry.createData()
@@ -231,6 +256,18 @@ class CollisionChecker:
         results = self._exact.results
         pinocchio.computeDistances(self.arm.model, self._data, self._geometry, results, np.asarray(joints, float))
         return [float(result.min_distance) for result in results.distanceResults]
+
+
+def _touching(pair: _Pair) -> MotionError:
+    if pair.wall:
+        return MotionError(MotionProblem.WORKSPACE, f"{pair.first} would leave {pair.second}")
+    return MotionError(
+        MotionProblem.COLLISION, f"'{pair.first}' would come nearer to '{pair.second}' than its clearance"
+    )
+
+
+def _transform(pose: Pose) -> Any:
+    return coal.Transform3s(np.array(pose[:3, :3]), np.array(pose[:3, 3]))
 
 
 @lru_cache(maxsize=256)

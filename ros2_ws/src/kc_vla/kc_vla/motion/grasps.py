@@ -229,6 +229,8 @@ def _at_rim(box: SceneBox, object_type: str, hand: ParallelHand, surface: float,
     if height - over > top - _LEAST_HOLD:
         return
     radius = float(min(box.size[:2])) / 2 - _RIM_WALL / 2
+    if radius < 2 * _RIM_WALL:
+        return
     width = min(hand.width, radius, 0.05)
     for number in range(_YAWS):
         angle = 2 * np.pi * number / _YAWS

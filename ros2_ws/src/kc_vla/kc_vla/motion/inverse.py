@@ -11,7 +11,7 @@ from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.rig import Vector
 from kc_vla.motion.arm_model import ArmModel
 
-_STARTS = 40
+_STARTS = 24
 _ITERATIONS = 60
 _PLACE, _TURN = 1e-4, 1e-3
 """Where a solution is found, m and rad."""
@@ -100,4 +100,4 @@ class InverseKinematics:
 
     def reaches_without_limits(self, pose: Pose) -> bool:
         """Return whether the arm would reach `pose` (4, 4) if its joints turned without end."""
-        return any(self.from_start(pose, start, limited=False) is not None for start in self._starts[:10])
+        return any(self.from_start(pose, start, limited=False) is not None for start in self._starts[:6])

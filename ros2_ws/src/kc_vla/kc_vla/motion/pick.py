@@ -21,8 +21,8 @@ from kc_vla.motion.scene import SURFACE, MotionScene
 LIFT = 0.08
 """A thing is lifted so far, m."""
 _YAWS = (0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 4, -np.pi / 4, 3 * np.pi / 4, -3 * np.pi / 4)
-_TRIED = 60
-"""Grasps that are looked at."""
+_SEARCHES = 3
+"""Grasps to which no free way is found before the thing is given up: the search takes long where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +116,15 @@ def plan_pick(
         raise MotionError(MotionProblem.WORKSPACE, f"'{name}' at ({where}) m is outside of the workspace: look again")
     grasps = grasps_of(box, object_type, planner.hand, planner.scene.surface, kinds)
     failures: list[MotionError] = []
-    for grasp in grasps[:_TRIED]:
+    for grasp in grasps:
         try:
             return _picked(planner, start, name, grasp, lift)
         except MotionError as error:
             if error.problem is MotionProblem.INPUT:
                 raise
             failures.append(error)
+            if sum(each.problem is MotionProblem.SEARCH for each in failures) >= _SEARCHES:
+                break
     raise _summed_up(name, failures)
 
 
@@ -131,19 +133,21 @@ def _picked(
 ) -> PickMotion:
     opened = planner.in_scene(replace(planner.scene, width=grasp.width))
     opened.joints_for(grasp.pose, start, {name})  # what is not reached at all is known soonest so
-    before = opened.solutions(grasp.before(), start, {name})
+    ways: list[tuple[JointPath, JointPath]] = []
     problem: MotionError | None = None
-    for joints in before:
+    for joints in opened.solutions(grasp.before(), start, {name}):
         try:
-            approach = opened.line(joints, grasp.pose, {name})
+            approach = opened.line(joints, grasp.pose, touch={name})
             tool = planner.tool_pose(approach.end)
             holding = opened.in_scene(opened.scene.grasped(name, tool, grasp.closed))
-            lifted = holding.line(approach.end, moved_by(tool, (0.0, 0.0, lift)))
-            return PickMotion(grasp, opened.to_joints(start, joints), approach, lifted)
+            ways.append((approach, holding.line(approach.end, moved_by(tool, (0.0, 0.0, lift)))))
         except MotionError as error:
             problem = error
-    assert problem is not None  # `solutions` raises where there are none
-    raise problem
+    if not ways and problem is not None:
+        raise problem
+    reach = opened.to_any(start, [approach.start for approach, _ in ways])
+    approach, lifted = next(way for way in ways if np.array_equal(way[0].start, reach.end))
+    return PickMotion(grasp, reach, approach, lifted)
 
 
 def plan_place(
@@ -178,6 +182,8 @@ def plan_place(
             return _placed(planner, start, turned @ np.linalg.inv(scene.held.in_tool), touch, above)
         except MotionError as error:
             problem = problem or error
+            if error.problem is MotionProblem.SEARCH:
+                break
     assert problem is not None  # there is at least one yaw
     raise problem
 
@@ -187,19 +193,22 @@ def _placed(
 ) -> PlaceMotion:
     scene = planner.scene
     assert scene.held is not None
+    ways: list[tuple[JointPath, JointPath]] = []
     problem: MotionError | None = None
     for joints in planner.solutions(moved_by(tool, (0.0, 0.0, above)), start):
         try:
-            lower = planner.line(joints, tool, touch)
-            after = planner.in_scene(scene.released(planner.tool_pose(lower.end)))
+            lower = planner.line(joints, tool, touch=touch)
             back = planner.tool_pose(lower.end)
+            after = planner.in_scene(scene.released(back))
             back[:3, 3] -= STANDOFF * back[:3, 2]
-            retreat = after.line(lower.end, back, {scene.held.name})
-            return PlaceMotion(planner.to_joints(start, joints), lower, retreat)
+            ways.append((lower, after.line(lower.end, back, touch={scene.held.name})))
         except MotionError as error:
             problem = error
-    assert problem is not None  # `solutions` raises where there are none
-    raise problem
+    if not ways and problem is not None:
+        raise problem
+    reach = planner.to_any(start, [lower.start for lower, _ in ways])
+    lower, retreat = next(way for way in ways if np.array_equal(way[0].start, reach.end))
+    return PlaceMotion(reach, lower, retreat)
 
 
 def _summed_up(name: str, failures: Sequence[MotionError]) -> MotionError:

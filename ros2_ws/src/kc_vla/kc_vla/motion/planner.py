@@ -7,6 +7,7 @@ world has changed. Every way is checked against it: the arm, what it holds, its 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,10 +107,22 @@ class MotionPlanner:
             MotionError: the end is blocked, the start cannot be left, or no way is found.
         """
         first, last = self._joints(start, "the start"), self._joints(end, "the end")
-        checker = self._checker(touch).eased_at(first)
-        if (why := checker.why_blocked(last, on_path=True)) is not None:
-            raise MotionError(why.problem, f"the arm cannot end there: {why}")
-        return self._path(self._joined(checker, first, [last]), touch)
+        return self.to_any(first, [last], touch)
+
+    def to_any(self, start: Sequence[float] | Vector, ends: Sequence[Vector], touch: Collection[str] = ()) -> JointPath:
+        """Return a free way to one of several poses of the arm, of angles (D,) each, rad: as `to_joints`."""
+        first, checker = self._joints(start, "the start"), self._checker(touch)
+        goals = [self._joints(end, "the end") for end in ends]
+        blocked = [checker.why_blocked(goal, on_path=True) for goal in goals]
+        free = [goal for goal, why in zip(goals, blocked, strict=True) if why is None]
+        if not free:
+            why = next((why for why in blocked if why is not None), None)
+            raise MotionError(
+                MotionProblem.INPUT if why is None else why.problem,
+                f"the arm cannot end there: {why or 'no end is given'}",
+            )
+        way = joined(checker.eased_at(first), first, free, np.random.default_rng(self._seed))
+        return self._path(way, touch)
 
     def to_pose(self, start: Sequence[float] | Vector, pose: ArrayLike, touch: Collection[str] = ()) -> JointPath:
         """Return a free way of the arm that ends with the tool at a pose; the way there may be any.
@@ -123,22 +136,23 @@ class MotionPlanner:
             MotionError: as `joints_for` and `to_joints`.
         """
         target, first = self._target(pose), self._joints(start, "the start")
-        checker = self._checker(touch).eased_at(first)
-        return self._path(self._joined(checker, first, self._solutions(target, first, touch, _GOALS)), touch)
+        return self.to_any(first, self._solutions(target, first, touch, _GOALS), touch)
 
-    def line(self, start: Sequence[float] | Vector, pose: ArrayLike, touch: Collection[str] = ()) -> JointPath:
+    def line(self, start: Sequence[float] | Vector, *poses: ArrayLike, touch: Collection[str] = ()) -> JointPath:
         """Return the way on which the tool goes straight to a pose and turns evenly: to approach, lift, pull a drawer.
 
         Args:
             start: angles (D,), rad, where the arm stands.
-            pose: of the tool frame (4, 4), base frame, m.
-            touch: names of what the hand may touch; `SURFACE` for what is held, when it is lifted or put down.
+            poses: of the tool frame (4, 4), base frame, m: one, or several that it goes through one after the other.
+            touch: names of what the hand may touch; `SURFACE` for what is held, when it is put down.
 
         Raises:
             MotionError: the arm cannot follow, or would touch something; the text says after how much of the way.
         """
-        target, first = self._target(pose), self._joints(start, "the start")
-        return self._followed(first, straight(self.arm.tool(first), target, STEP, TURN_STEP), touch)
+        first = self._joints(start, "the start")
+        ends = [self.arm.tool(first), *map(self._target, poses)]
+        steps = [step for one, other in pairwise(ends) for step in straight(one, other, STEP, TURN_STEP)]
+        return self._followed(first, steps, touch)
 
     def arc(
         self,
@@ -172,12 +186,15 @@ class MotionPlanner:
             self._target(pose)
         return self._followed(first, poses, touch)
 
-    def trajectory(self, path: JointPath, speed: float = 1.0, period: float | None = None) -> JointTrajectory:
+    def trajectory(
+        self, path: JointPath, speed: float = 1.0, tool_speed: float = np.inf, period: float | None = None
+    ) -> JointTrajectory:
         """Return set-points along a path, within velocity, acceleration and jerk limits; each is checked again.
 
         Args:
             path: of this planner.
             speed: share of the velocity limits that is used, above 0 to 1.
+            tool_speed: that the tool does not exceed, m/s.
             period: between set-points, s; None: that of the robot file's control rate.
 
         Raises:
@@ -186,10 +203,14 @@ class MotionPlanner:
         seconds = 1.0 / self.robot.control_rate if period is None else period
         if not 0.0 < speed <= 1.0:
             raise MotionError(MotionProblem.INPUT, f"the speed is {speed}: it must be above 0, and at most 1")
+        if not tool_speed > 1e-3:
+            raise MotionError(
+                MotionProblem.INPUT, f"the speed of the tool is {tool_speed} m/s: at least 0.001 is needed"
+            )
         if not 1e-4 <= seconds <= 1.0:
             raise MotionError(MotionProblem.INPUT, f"the control period is {seconds} s: it must be 0.0001 to 1")
         checker = self._checker(path.touch, path.scene).eased_at(path.start)
-        return timed(path.joints, self.arm, seconds, speed, checker.is_free)
+        return timed(path.joints, self.arm, seconds, (speed, tool_speed), checker.is_free)
 
     def in_scene(self, scene: MotionScene) -> MotionPlanner:
         """Return this planner with another scene: for a motion that is planned ahead, such as a lift after a grasp."""
@@ -210,6 +231,9 @@ class MotionPlanner:
 
     def _solutions(self, pose: Pose, near: Vector, touch: Collection[str], most: int) -> list[Vector]:
         checker = self._checker(touch)
+        where = ", ".join(f"{value:.3f}" for value in pose[:3, 3])
+        if (why := checker.why_hand_blocked(pose)) is not None:
+            raise MotionError(why.problem, f"the tool cannot be at ({where}) m: {why}")
         free: list[Vector] = []
         blocked: MotionError | None = None
         for joints in self._inverse.solutions(pose, near):
@@ -221,7 +245,6 @@ class MotionPlanner:
                 blocked = checker.why_blocked(joints, on_path=True)
         if free:
             return sorted(free, key=lambda joints: float(np.abs(joints - near).max()))
-        where = ", ".join(f"{value:.3f}" for value in pose[:3, 3])
         if blocked is not None:
             raise MotionError(blocked.problem, f"the tool cannot be at ({where}) m: {blocked}")
         if self._inverse.reaches_without_limits(pose):
@@ -229,9 +252,6 @@ class MotionPlanner:
                 MotionProblem.LIMITS, f"the tool cannot be at ({where}) m so: a joint has its limit before"
             )
         raise MotionError(MotionProblem.REACH, f"the tool cannot be at ({where}) m so: that is out of the arm's reach")
-
-    def _joined(self, checker: CollisionChecker, start: Vector, goals: Sequence[Vector]) -> Vector:
-        return joined(checker, start, goals, np.random.default_rng(self._seed))
 
     def _followed(self, start: Vector, poses: Sequence[Pose], touch: Collection[str]) -> JointPath:
         checker = self._checker(touch).eased_at(start)

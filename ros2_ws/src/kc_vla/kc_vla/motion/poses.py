@@ -35,7 +35,7 @@ def checked_pose(pose: ArrayLike, what: str) -> Pose:
         raise MotionError(MotionProblem.INPUT, f"the pose of {what} has shape {matrix.shape}: (4, 4) is needed")
     if not np.isfinite(matrix).all():
         raise MotionError(MotionProblem.INPUT, f"the pose of {what} has a number that is not finite")
-    turn = matrix[:3, :3]
+    turn = np.clip(matrix[:3, :3], -2.0, 2.0)
     rigid = np.abs(turn @ turn.T - np.eye(3)).max() < _ORTHONORMAL and np.linalg.det(turn) > 0
     if not rigid or np.abs(matrix[3] - (0, 0, 0, 1)).max() > _ORTHONORMAL:
         raise MotionError(MotionProblem.INPUT, f"the pose of {what} has no rotation matrix in it")

@@ -11,8 +11,8 @@ from kc_vla.core.rig import Vector
 from kc_vla.motion.collision import CollisionChecker
 from kc_vla.motion.problem import MotionError, MotionProblem
 
-_NODES = 4000
-"""Poses of both trees together after which the search is given up."""
+_NODES = 2000
+"""Poses of both trees together, and draws, after which a search is given up."""
 _STRETCH = 0.4
 """A tree grows by so much at a time, rad of the joint that turns most."""
 _SHORTCUTS = 60
@@ -33,22 +33,38 @@ def joined(checker: CollisionChecker, start: Vector, goals: Sequence[Vector], ch
     for goal in goals:
         if checker.is_free_between(start, goal):
             return np.array([start, goal])
-    from_start, from_goal = _Tree(start[None]), _Tree(np.array(goals))
+    for coarse in (True, False):
+        found = _searched(checker, start, goals, chance, coarse)
+        if found is not None and _is_free(checker, found):
+            return shortened(checker, found, chance)
+    raise MotionError(
+        MotionProblem.SEARCH, f"no free way was found within {_NODES} poses: clear the way, or choose another target"
+    )
+
+
+def _is_free(checker: CollisionChecker, way: Vector) -> bool:
+    return all(checker.is_free_between(one, other) for one, other in pairwise(way))
+
+
+def _searched(
+    checker: CollisionChecker, start: Vector, goals: Sequence[Vector], chance: np.random.Generator, coarse: bool
+) -> Vector | None:
+    """Return a way (N, D), rad, from `start` to one of `goals`; None where both trees are full before they meet."""
+    from_start, from_goal = _Tree(start[None], coarse), _Tree(np.array(goals), coarse)
     lower, upper = checker.arm.lower, checker.arm.upper
     one, other = from_start, from_goal
-    while len(one.joints) + len(other.joints) < _NODES:
+    for _ in range(_NODES):
         drawn = chance.uniform(lower, upper)
         reached = one.grow(checker, drawn)
         if reached is not None:
             met = other.connect(checker, one.joints[reached])
             if met is not None:
                 first, second = (reached, met) if one is from_start else (met, reached)
-                way = np.array([*from_start.way(first)[::-1], *from_goal.way(second)[1:]])
-                return shortened(checker, way, chance)
+                return np.array([*from_start.way(first)[::-1], *from_goal.way(second)[1:]])
+        if len(one.joints) + len(other.joints) > _NODES:
+            return None
         one, other = other, one
-    raise MotionError(
-        MotionProblem.SEARCH, f"no free way was found within {_NODES} poses: clear the way, or choose another target"
-    )
+    return None
 
 
 def shortened(checker: CollisionChecker, way: Vector, chance: np.random.Generator) -> Vector:
@@ -94,7 +110,8 @@ def _without_needless(checker: CollisionChecker, points: list[Vector]) -> list[V
 class _Tree:
     """Poses that free ways lead to from its roots."""
 
-    def __init__(self, roots: Vector) -> None:
+    def __init__(self, roots: Vector, coarse: bool) -> None:
+        self._coarse = coarse
         self._poses = np.zeros((_NODES + len(roots) + 2, roots.shape[1]))
         self._count = len(roots)
         self._poses[: self._count] = roots
@@ -110,7 +127,7 @@ class _Tree:
         way = towards - self.joints[near]
         far = float(np.abs(way).max())
         pose = towards if far <= _STRETCH else self.joints[near] + way * (_STRETCH / far)
-        if self._count >= len(self._poses) or not checker.is_free_between(self.joints[near], pose):
+        if self._count >= len(self._poses) or not checker.is_free_between(self.joints[near], pose, self._coarse):
             return None
         self._poses[self._count] = pose
         self._before.append(near)

@@ -8,6 +8,7 @@ straight path stays straight, and a corner is cut by a little. Where that is too
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,12 +20,14 @@ _FINE = 0.005
 """s between the samples that are averaged, at most."""
 _ROOM = 0.98
 """Share of each limit that is used: the controller's own count of time is not exactly ours."""
+_BEND = 0.1
+"""rad of a joint between places of the tool that are looked at for its speed."""
 _LONGEST = 4000
 """Samples of an average."""
 
 
 def timed(
-    joints: Vector, arm: ArmModel, period: float, speed: float, is_free: Callable[[Vector], bool]
+    joints: Vector, arm: ArmModel, period: float, speed: tuple[float, float], is_free: Callable[[Vector], bool]
 ) -> JointTrajectory:
     """Return set-points along a way.
 
@@ -32,27 +35,29 @@ def timed(
         joints: way (N, D), rad, straight from row to row.
         arm: whose limits count.
         period: between set-points, s.
-        speed: share of the velocity limits that is used, above 0 to 1.
+        speed: share of the velocity limits that is used, above 0 to 1, and that of the tool, m/s.
         is_free: of angles (D,), whether the arm can be there.
     """
-    for share in (speed, speed / 2):
-        sampled = _averaged([joints], arm, period, share)
+    for share in (1.0, 0.5):
+        sampled = _averaged([joints], arm, period, (share * speed[0], share * speed[1]))
         if all(map(is_free, sampled)):
             return _trajectory(sampled, period)
     pieces = [joints[index : index + 2] for index in range(max(len(joints) - 1, 1))]
     return _trajectory(_averaged(pieces, arm, period, speed), period)
 
 
-def _averaged(pieces: list[Vector], arm: ArmModel, period: float, speed: float) -> Vector:
+def _averaged(pieces: list[Vector], arm: ArmModel, period: float, speed: tuple[float, float]) -> Vector:
     """Return set-points (T, D), rad, along ways one after the other, with a stop after each."""
     parts = [_one(piece, arm, period, speed) for piece in pieces]
     return np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
 
 
-def _one(joints: Vector, arm: ArmModel, period: float, speed: float) -> Vector:
+def _one(joints: Vector, arm: ArmModel, period: float, speed: tuple[float, float]) -> Vector:
     count = max(1, int(np.ceil(period / _FINE)))
     fine = period / count
-    lengths = (np.abs(np.diff(joints, axis=0)) / (_ROOM * speed * arm.speed)).max(axis=1, initial=0.0)
+    lengths = (np.abs(np.diff(joints, axis=0)) / (_ROOM * speed[0] * arm.speed)).max(axis=1, initial=0.0)
+    if np.isfinite(speed[1]):
+        lengths = np.maximum(lengths, [_tool_way(arm, *ends) / (_ROOM * speed[1]) for ends in pairwise(joints)])
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
     samples = max(2, int(np.ceil(ends[-1] / fine)) + 1)
     at = np.linspace(0.0, ends[-1], samples)
@@ -65,6 +70,13 @@ def _one(joints: Vector, arm: ArmModel, period: float, speed: float) -> Vector:
     smooth = _bounded(smooth, second, fine, 3, _ROOM * arm.jerk)
     rest = -(len(smooth) - 1) % count
     return np.asarray(np.concatenate([smooth, np.repeat(smooth[-1:], rest, axis=0)])[::count])
+
+
+def _tool_way(arm: ArmModel, start: Vector, end: Vector) -> float:
+    """Return how far the tool goes on a straight way in joint space, m."""
+    count = max(2, int(np.ceil(float(np.abs(end - start).max()) / _BEND)) + 1)
+    places = np.array([arm.tool(start + share * (end - start))[:3, 3] for share in np.linspace(0.0, 1.0, count)])
+    return float(np.linalg.norm(np.diff(places, axis=0), axis=1).max() * (count - 1))
 
 
 def _bounded(samples: Vector, length: int, fine: float, order: int, limit: Vector) -> Vector:
