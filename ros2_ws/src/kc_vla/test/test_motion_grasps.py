@@ -12,7 +12,7 @@ from nightly import tried
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.motion.grasps import HANDLE, RIM, ROUND, SIDE, TOP, BarHandle, grasps_of, handle_grasps
 from kc_vla.motion.pick import plan_pick, plan_place, reachable
 from kc_vla.motion.planner import MotionPlanner
@@ -24,7 +24,7 @@ Vector = NDArray[np.float64]
 
 @cache
 def planner(name: str = "panda_sim") -> MotionPlanner:
-    return MotionPlanner(load_rig(name))
+    return MotionPlanner(load_robot(name))
 
 
 def home(robot: MotionPlanner) -> Vector:

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.workspace import Workspace
-from kc_vla.core.rig import load_rig
+from kc_vla.core.robot import load_robot
 from kc_vla.motion.planner import MotionPlanner
 from kc_vla.motion.problem import MotionError, MotionProblem
 from kc_vla.motion.scene import HeldBox, MotionScene, SceneBox
@@ -27,7 +27,7 @@ WALL = SceneBox(
 
 @cache
 def planner(name: str = "panda_sim") -> MotionPlanner:
-    return MotionPlanner(load_rig(name))
+    return MotionPlanner(load_robot(name))
 
 
 def facing_down(x: float, y: float, z: float) -> Vector:
@@ -56,7 +56,7 @@ def test_the_arm_is_that_of_the_controller(name: str) -> None:
 
 
 def test_an_older_firmware_has_its_own_zero() -> None:
-    robot, older = load_rig("piper"), MotionPlanner(load_rig("piper"), "S-V1.5-2")
+    robot, older = load_robot("piper"), MotionPlanner(load_robot("piper"), "S-V1.5-2")
     joints = home(older)
     np.testing.assert_allclose(
         older.tool_pose(joints), Kinematics(robot.links_of("S-V1.5-2")).flange(joints), atol=1e-12
@@ -210,7 +210,7 @@ def test_an_arm_too_near_to_something_may_leave_and_one_deep_inside_may_not() ->
 
 
 def test_the_same_question_has_the_same_answer() -> None:
-    paths = [MotionPlanner(load_rig("panda_sim"), scene=MotionScene(boxes=(WALL,))) for _ in range(2)]
+    paths = [MotionPlanner(load_robot("panda_sim"), scene=MotionScene(boxes=(WALL,))) for _ in range(2)]
     found = [
         each.to_pose(each.joints_for(facing_down(0.5, 0.25, 0.15), home(each)), facing_down(0.5, -0.25, 0.15)).joints
         for each in paths

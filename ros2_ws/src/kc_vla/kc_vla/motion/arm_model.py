@@ -10,7 +10,7 @@ import pinocchio
 
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot import Robot, Vector
 from kc_vla.motion.link_shapes import LinkShape, link_shapes
 
 _WIDTH_STEP = 1e-4
@@ -29,7 +29,7 @@ class ArmModel:
         end: pose of the tool frame in the frame of the last joint (4, 4), m.
     """
 
-    def __init__(self, robot: Rig, firmware: str = "", max_speed: float = np.inf) -> None:
+    def __init__(self, robot: Robot, firmware: str = "", max_speed: float = np.inf) -> None:
         """Build the arm.
 
         Args:
@@ -38,7 +38,7 @@ class ArmModel:
             max_speed: of every joint, rad/s, where that is less than its limit.
 
         Raises:
-            RigError: the robot has no links.
+            RobotError: the robot has no links.
         """
         chain = robot.links_of(firmware)
         self.robot, self._firmware, self.end = robot, firmware, chain.end

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.collision import CollisionChecker
 from kc_vla.motion.inverse import InverseKinematics
 from kc_vla.motion.problem import MotionError, MotionProblem

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.arm_model import ArmModel
 from kc_vla.motion.link_shapes import LinkShape
 from kc_vla.motion.problem import MotionError, MotionProblem

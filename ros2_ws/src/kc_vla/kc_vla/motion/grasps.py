@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.hand import ParallelHand
 from kc_vla.motion.poses import checked_unit, checked_vector, pose_of_axes
 from kc_vla.motion.problem import MotionError, MotionProblem

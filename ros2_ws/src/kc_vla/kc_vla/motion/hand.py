@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.arm_model import ArmModel
 
 _PAD = 0.01

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.arm_model import ArmModel
 
 _STARTS = 24

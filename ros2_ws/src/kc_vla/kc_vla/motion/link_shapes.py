@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Rig
+from kc_vla.core.robot import Robot
 from kc_vla.core.urdf import RobotTree
 from kc_vla.description.robot import description_of
 from kc_vla.motion.problem import MotionError, MotionProblem
@@ -48,7 +48,7 @@ class LinkShape:
         return np.asarray(self.place[:3, 3] + (low + corners * (high - low)) @ self.place[:3, :3].T)
 
 
-def link_shapes(robot: Rig, width: float, firmware: str = "") -> list[LinkShape]:
+def link_shapes(robot: Robot, width: float, firmware: str = "") -> list[LinkShape]:
     """Return the shapes of a robot whose gripper is `width`, m, wide.
 
     They are those of the URDF's `collision`, or of its `visual` where it has none. A mesh counts as its convex hull.

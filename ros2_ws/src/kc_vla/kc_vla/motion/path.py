@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.problem import MotionError, MotionProblem
 from kc_vla.motion.scene import MotionScene
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.grasps import RIM, SIDE, STANDOFF, TOP, Grasp, grasps_of
 from kc_vla.motion.path import JointPath
 from kc_vla.motion.planner import MotionPlanner
@@ -114,6 +114,7 @@ def plan_pick(
     if (box.pose[:3, 3] < low - 0.02).any() or (box.pose[:3, 3] > high).any():
         where = ", ".join(f"{value:.3f}" for value in box.pose[:3, 3])
         raise MotionError(MotionProblem.WORKSPACE, f"'{name}' at ({where}) m is outside of the workspace: look again")
+    planner.check_start(start)
     grasps = grasps_of(box, object_type, planner.hand, planner.scene.surface, kinds)
     failures: list[MotionError] = []
     for grasp in grasps:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Rig, Vector
+from kc_vla.core.robot import Robot, Vector
 from kc_vla.motion.arm_model import ArmModel
 from kc_vla.motion.cartesian import STEP, TURN_STEP, followed
 from kc_vla.motion.collision import CollisionChecker
@@ -46,7 +46,7 @@ class MotionPlanner:
 
     def __init__(
         self,
-        robot: Rig,
+        robot: Robot,
         firmware: str = "",
         *,
         scene: MotionScene | None = None,
@@ -56,14 +56,14 @@ class MotionPlanner:
         """Build the arm from its robot file and URDF.
 
         Args:
-            robot: as `load_rig` returns it.
+            robot: as `load_robot` returns it.
             firmware: of an arm whose zero pose goes with it; empty for the newest.
             scene: what must not be touched; None: a surface at height 0 and nothing else.
             max_speed: of every joint, rad/s, as the parameter of `arm_controller`.
             seed: of the draws of the search.
 
         Raises:
-            RigError: the robot has no links.
+            RobotError: the robot has no links.
             DescriptionError: its URDF cannot be used.
         """
         self.robot, self.scene, self._seed = robot, MotionScene() if scene is None else scene, seed
@@ -79,6 +79,14 @@ class MotionPlanner:
     def why_blocked(self, joints: Sequence[float] | Vector, touch: Collection[str] = ()) -> MotionError | None:
         """Return why the arm cannot be at angles (D,), rad, in the scene; None where it can."""
         return self._checker(touch).why_blocked(self._joints(joints, "the pose of the arm"))
+
+    def check_start(self, start: Sequence[float] | Vector, touch: Collection[str] = ()) -> None:
+        """Check that a motion can begin at angles (D,), rad.
+
+        Raises:
+            MotionError: the arm is out of its limits or its workspace there, or deep inside of something.
+        """
+        self._checker(touch).eased_at(self._joints(start, "the start"))
 
     def joints_for(self, pose: ArrayLike, near: Sequence[float] | Vector, touch: Collection[str] = ()) -> Vector:
         """Return free angles (D,), rad, that bring the tool to a pose: of several solutions the one nearest to `near`.

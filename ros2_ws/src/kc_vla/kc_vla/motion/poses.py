@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation, Slerp
 
 from kc_vla.core.mounted_camera import Pose
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.problem import MotionError, MotionProblem
 
 FARTHEST = 5.0

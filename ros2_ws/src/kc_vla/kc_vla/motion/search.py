@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.collision import CollisionChecker
 from kc_vla.motion.problem import MotionError, MotionProblem
 

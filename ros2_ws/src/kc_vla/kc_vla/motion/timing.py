@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kc_vla.core.rig import Vector
+from kc_vla.core.robot import Vector
 from kc_vla.motion.arm_model import ArmModel
 from kc_vla.motion.path import JointTrajectory
 
