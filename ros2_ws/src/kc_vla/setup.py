@@ -81,9 +81,11 @@ the stack needs nothing. A memory that is asked without it says how to install i
 """
 
 ROBOT = ("foxglove-sdk", "piper-sdk==0.6.2", "python-can<5", "ruckig")
+MOTION = ("pin>=4.1,<5",)
 TRAIN = ("onnx", "safetensors", "torch>=2.13")
 EXTRAS = {
     "robot": [*ROBOT],
+    "motion": [*MOTION],
     "train": [*TRAIN],
     "household": [f"kc_vla_sim=={VERSION}"],
     "sim": [f"kc_vla_sim[maniskill]=={VERSION}"],

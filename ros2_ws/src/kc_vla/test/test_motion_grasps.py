@@ -89,8 +89,8 @@ def test_a_wide_bowl_is_grasped_at_its_rim() -> None:
 
 
 def test_a_thing_below_a_board_is_grasped_from_aside() -> None:
-    mug = standing("mug", 0.5, 0.15, (0.07, 0.07, 0.09), z=0.2)
-    around = [standing("shelf", 0.5, 0.15, (0.1, 0.1, 0.2)), standing("shelf", 0.5, 0.15, (0.16, 0.3, 0.02), z=0.37)]
+    mug = standing("mug", 0.5, 0.25, (0.07, 0.07, 0.09), z=0.2)
+    around = [standing("shelf", 0.5, 0.25, (0.1, 0.1, 0.2)), standing("shelf", 0.5, 0.25, (0.16, 0.3, 0.02), z=0.37)]
     robot = planner().in_scene(MotionScene(boxes=(mug, *around)))
     motion = plan_pick(robot, home(robot), "mug", "mug", lift=0.02)
     assert motion.grasp.kind == SIDE
@@ -136,7 +136,7 @@ def test_a_thing_is_picked_up_and_put_down_elsewhere(name: str) -> None:
 
 def test_a_thing_that_cannot_be_reached_counts_why_in_one_line() -> None:
     walls = [
-        standing("wall", 0.5 + x, y, (0.02 if x else 0.2, 0.02 if y else 0.2, 0.25))
+        standing("wall", 0.5 + x, y, (0.02 if x else 0.2, 0.02 if y else 0.2, 0.12))
         for x, y in ((0.07, 0), (-0.07, 0), (0, 0.07), (0, -0.07))
     ]
     robot = planner().in_scene(MotionScene(boxes=(standing("mug", 0.5, 0, (0.06, 0.06, 0.06)), *walls)))

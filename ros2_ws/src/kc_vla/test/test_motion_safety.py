@@ -71,6 +71,7 @@ BOXES = st.lists(st.tuples(place(0.7, -0.1, 0.5), TURNS, st.tuples(*[st.floats(0
 HELD = st.none() | st.tuples(*[st.floats(0.01, 0.12)] * 3)
 
 
+@pytest.mark.timeout(3600)  # at night, on a busy machine
 @pytest.mark.parametrize("name", ROBOTS)
 @tried(17, 340)
 @given(

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 EXTRAS = {
     "robot": ("can", "foxglove", "piper_sdk", "ruckig"),
+    "motion": ("coal", "pinocchio"),
     "train": ("onnx", "safetensors", "torch"),
     "household": ("kc_vla_sim", "kc_vla_sim_cli"),
     "sim": ("fast_simplification", "gymnasium", "mani_skill", "sapien", "trimesh"),

@@ -117,9 +117,12 @@ def plan_pick(
     planner.check_start(start)
     grasps = grasps_of(box, object_type, planner.hand, planner.scene.surface, kinds)
     failures: list[MotionError] = []
+    opened: dict[float, MotionPlanner] = {}
     for grasp in grasps:
+        if grasp.width not in opened:
+            opened[grasp.width] = planner.in_scene(replace(planner.scene, width=grasp.width))
         try:
-            return _picked(planner, start, name, grasp, lift)
+            return _picked(opened[grasp.width], start, name, grasp, lift)
         except MotionError as error:
             if error.problem is MotionProblem.INPUT:
                 raise
@@ -129,19 +132,15 @@ def plan_pick(
     raise _summed_up(name, failures)
 
 
-def _picked(
-    planner: MotionPlanner, start: Sequence[float] | Vector, name: str, grasp: Grasp, lift: float
-) -> PickMotion:
-    opened = planner.in_scene(replace(planner.scene, width=grasp.width))
+def _picked(opened: MotionPlanner, start: Sequence[float] | Vector, name: str, grasp: Grasp, lift: float) -> PickMotion:
     opened.joints_for(grasp.pose, start, {name})  # what is not reached at all is known soonest so
+    holding = opened.in_scene(opened.scene.grasped(name, grasp.pose, grasp.closed))
     ways: list[tuple[JointPath, JointPath]] = []
     problem: MotionError | None = None
     for joints in opened.solutions(grasp.before(), start, {name}):
         try:
             approach = opened.line(joints, grasp.pose, touch={name})
-            tool = planner.tool_pose(approach.end)
-            holding = opened.in_scene(opened.scene.grasped(name, tool, grasp.closed))
-            ways.append((approach, holding.line(approach.end, moved_by(tool, (0.0, 0.0, lift)))))
+            ways.append((approach, holding.line(approach.end, moved_by(grasp.pose, (0.0, 0.0, lift)))))
         except MotionError as error:
             problem = error
     if not ways and problem is not None:

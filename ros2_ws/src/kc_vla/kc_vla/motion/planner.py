@@ -42,6 +42,7 @@ class MotionPlanner:
         scene: what must not be touched; replace it at any time.
         arm: the arm.
         hand: its gripper.
+        inverse: its inverse kinematics, which know nothing of the scene.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class MotionPlanner:
         self.robot, self.scene, self._seed = robot, MotionScene() if scene is None else scene, seed
         self.arm = ArmModel(robot, firmware, max_speed)
         self.hand = ParallelHand.of(self.arm)
-        self._inverse = InverseKinematics(self.arm)
+        self.inverse = InverseKinematics(self.arm)
         self._checkers: dict[tuple[int, frozenset[str]], tuple[MotionScene, CollisionChecker]] = {}
 
     def tool_pose(self, joints: Sequence[float] | Vector) -> Pose:
@@ -244,7 +245,7 @@ class MotionPlanner:
             raise MotionError(why.problem, f"the tool cannot be at ({where}) m: {why}")
         free: list[Vector] = []
         blocked: MotionError | None = None
-        for joints in self._inverse.solutions(pose, near):
+        for joints in self.inverse.solutions(pose, near):
             if checker.is_free(joints, on_path=True):
                 free.append(joints)
                 if len(free) >= most:
@@ -255,7 +256,7 @@ class MotionPlanner:
             return sorted(free, key=lambda joints: float(np.abs(joints - near).max()))
         if blocked is not None:
             raise MotionError(blocked.problem, f"the tool cannot be at ({where}) m: {blocked}")
-        if self._inverse.reaches_without_limits(pose):
+        if self.inverse.reaches_without_limits(pose):
             raise MotionError(
                 MotionProblem.LIMITS, f"the tool cannot be at ({where}) m so: a joint has its limit before"
             )
@@ -263,7 +264,7 @@ class MotionPlanner:
 
     def _followed(self, start: Vector, poses: Sequence[Pose], touch: Collection[str]) -> JointPath:
         checker = self._checker(touch).eased_at(start)
-        return self._path(followed(checker, self._inverse, start, poses), touch)
+        return self._path(followed(checker, self.inverse, start, poses), touch)
 
     def _path(self, joints: Vector, touch: Collection[str]) -> JointPath:
         return JointPath(joints, self.scene, frozenset(touch))

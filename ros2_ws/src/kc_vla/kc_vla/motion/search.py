@@ -35,7 +35,9 @@ def joined(checker: CollisionChecker, start: Vector, goals: Sequence[Vector], ch
             return np.array([start, goal])
     for coarse in (True, False):
         found = _searched(checker, start, goals, chance, coarse)
-        if found is not None and _is_free(checker, found):
+        if found is None:
+            break
+        if _is_free(checker, found):
             return shortened(checker, found, chance)
     raise MotionError(
         MotionProblem.SEARCH, f"no free way was found within {_NODES} poses: clear the way, or choose another target"
