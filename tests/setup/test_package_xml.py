@@ -44,6 +44,7 @@ ROSDEP = {
 """Keys of rosdep whose packages come from the system."""
 LOCKED = {
     "av": "av",
+    "coal": "pin",
     "fast_simplification": "fast-simplification",
     "foxglove": "foxglove-sdk",
     "gymnasium": "gymnasium",
@@ -56,6 +57,7 @@ LOCKED = {
     "onnx": "onnx",
     "onnxruntime": "onnxruntime",
     "openai": "openai",
+    "pinocchio": "pin",
     "piper_sdk": "piper-sdk",
     "pyarrow": "pyarrow",
     "pytorch_kinematics": "pytorch-kinematics",

@@ -14,33 +14,18 @@ import pinocchio
 from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.robot import Vector
 from kc_vla.motion.arm_model import ArmModel
-from kc_vla.motion.link_shapes import LinkShape
+from kc_vla.motion.pairs import EASED, PATH_STEP, SELF_CLEARANCE, TouchingPair, own_pairs
 from kc_vla.motion.problem import MotionError, MotionProblem
 from kc_vla.motion.scene import SURFACE, MotionScene
 
 WORKSPACE_MARGIN = 0.006
 """The tool frame and the joints stay so far inside of the workspace, m: the controller itself keeps 5 mm."""
-SELF_CLEARANCE = 0.002
-"""Links stay so far from each other, m."""
 _DEEPEST, _HELD_DEEPEST = 0.005, 0.03
 """An arm that is in something by more than this, m, is not moved; what it holds may stand in what it stands on."""
-_EASED = 1e-3
-"""A motion that begins too near to something may come nearer by so little, m."""
 _ROUNDING = 1e-6
 _POINT = 1e-4
 """Radius of a sphere that stands for a point, m."""
 _COARSE = 5
-_SAMPLES, _OFTEN = 200, 0.5
-"""Two links that touch in more than this share of so many random poses are one body in the URDF's plain shapes."""
-
-
-class _Pair(NamedTuple):
-    """What must not touch: two names, how near they may come, m, and whether the second is a wall of the workspace."""
-
-    first: str
-    second: str
-    margin: float
-    wall: bool = False
 
 
 class _PlacedShape(NamedTuple):
@@ -67,7 +52,7 @@ class CollisionChecker:
             are wider by half of it on paths, so that nothing comes nearer than its clearance in between.
     """
 
-    step = 0.005
+    step = PATH_STEP
 
     def __init__(self, arm: ArmModel, scene: MotionScene, touch: frozenset[str] = frozenset()) -> None:
         """Build the shapes of the arm and of the scene.
@@ -79,9 +64,9 @@ class CollisionChecker:
         """
         self.arm, self._held = arm, None if scene.held is None else scene.held.name
         shapes = arm.shapes(scene.width)
-        self._geometry, self._pairs = pinocchio.GeometryModel(), list[_Pair]()
+        self._geometry, self._pairs = pinocchio.GeometryModel(), list[TouchingPair]()
         self._placed: list[_PlacedShape] = []
-        self._hand_pairs: list[tuple[_Pair, _PlacedShape, _PlacedShape]] = []
+        self._hand_pairs: list[tuple[TouchingPair, _PlacedShape, _PlacedShape]] = []
         links = [self._add(shape.joint, shape.place, shape.geometry) for shape in shapes]
         held = self._add_held(scene)
         self.reach = arm.reaches(shapes, self._held_points(scene))
@@ -93,15 +78,15 @@ class CollisionChecker:
                 allowed = hand and name in touch and name != SURFACE
                 if shape.joint and not allowed:
                     margin = scene.surface_clearance if name == SURFACE else scene.clearance
-                    self._pair(index, obstacle, _Pair(shape.link, name, margin))
+                    self._pair(index, obstacle, TouchingPair(shape.link, name, margin))
             if held is not None and shape.joint < arm.count - 1:
-                self._pair(index, held, _Pair(self._held or "", shape.link, SELF_CLEARANCE))
+                self._pair(index, held, TouchingPair(self._held or "", shape.link, SELF_CLEARANCE))
         if held is not None and scene.held is not None:
             for name, obstacle in obstacles:
                 if name not in touch:
-                    self._pair(held, obstacle, _Pair(scene.held.name, name, scene.held_clearance))
-        for one, other, margin in _own_pairs(arm):
-            self._pair(links[one], links[other], _Pair(shapes[one].link, shapes[other].link, margin))
+                    self._pair(held, obstacle, TouchingPair(scene.held.name, name, scene.held_clearance))
+        for one, other, margin in own_pairs(arm):
+            self._pair(links[one], links[other], TouchingPair(shapes[one].link, shapes[other].link, margin))
         self._keep_in_workspace()
         self._data = arm.model.createData()
         margins = [pair.margin for pair in self._pairs]
@@ -198,8 +183,8 @@ class CollisionChecker:
                 f"'{pair.second}': look again, or move the arm by hand",
             )
         eased = copy.copy(self)
-        near = [min(pair.margin, gap - _EASED) for pair, gap in zip(self._pairs, apart, strict=True)]
-        wide = [min(pair.margin + self.step / 2, gap - _EASED) for pair, gap in zip(self._pairs, apart, strict=True)]
+        near = [min(pair.margin, gap - EASED) for pair, gap in zip(self._pairs, apart, strict=True)]
+        wide = [min(pair.margin + self.step / 2, gap - EASED) for pair, gap in zip(self._pairs, apart, strict=True)]
         eased._exact, eased._wide = eased._with_margins(near), eased._with_margins(wide)
         return eased
 
@@ -211,12 +196,14 @@ class CollisionChecker:
             for side, bound, sign in (("lower", low[axis], 1.0), ("upper", high[axis], -1.0)):
                 normal = sign * np.eye(3)[axis]
                 wall = self._add(0, np.eye(4), coal.Halfspace(normal, sign * float(bound)))
-                self._pair(tool, wall, _Pair("the tool", f"the {side} {name} of the workspace", WORKSPACE_MARGIN, True))
+                self._pair(
+                    tool, wall, TouchingPair("the tool", f"the {side} {name} of the workspace", WORKSPACE_MARGIN, True)
+                )
                 floor = wall if (side, name) == ("lower", "z") else floor
         for joint in range(2, arm.count + 1):  # the first stands still
             point = self._add(joint, np.eye(4), coal.Sphere(_POINT))
             name = f"joint '{arm.robot.joints[joint - 1]}'"
-            self._pair(point, floor, _Pair(name, "the floor of the workspace", WORKSPACE_MARGIN, True))
+            self._pair(point, floor, TouchingPair(name, "the floor of the workspace", WORKSPACE_MARGIN, True))
 
     def _add(self, joint: int, place: Pose, geometry: Any) -> int:
         name = f"{len(self._geometry.geometryObjects)}"
@@ -237,7 +224,7 @@ class CollisionChecker:
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         return np.asarray(pose[:3, 3] + (signs * half) @ pose[:3, :3].T)
 
-    def _pair(self, one: int, other: int, pair: _Pair) -> None:
+    def _pair(self, one: int, other: int, pair: TouchingPair) -> None:
         self._geometry.addCollisionPair(pinocchio.CollisionPair(one, other))
         self._pairs.append(pair)
         first, second = self._placed[one], self._placed[other]
@@ -258,7 +245,7 @@ class CollisionChecker:
         return [float(result.min_distance) for result in results.distanceResults]
 
 
-def _touching(pair: _Pair) -> MotionError:
+def _touching(pair: TouchingPair) -> MotionError:
     if pair.wall:
         return MotionError(MotionProblem.WORKSPACE, f"{pair.first} would leave {pair.second}")
     return MotionError(
@@ -282,44 +269,3 @@ def _halving(count: int) -> tuple[float, ...]:
             order.append(middle)
             left += [(low, middle), (middle, high)]
     return tuple(number / count for number in order)
-
-
-@lru_cache(maxsize=32)
-def _own_pairs(arm: ArmModel) -> tuple[tuple[int, int, float], ...]:
-    """Return which shapes of an arm must not touch each other, and how near they may come, m.
-
-    Neighbors are left out, and what touches in most poses. Where an arm lies folded at home, its plain shapes may be
-    nearer than `SELF_CLEARANCE`, or in each other: then they may come as near as there.
-    """
-    shapes = arm.shapes()
-    apart = [
-        (one, other)
-        for one, first in enumerate(shapes)
-        for other, second in enumerate(shapes)
-        if one < other and _are_apart(first, second)
-    ]
-    geometry = pinocchio.GeometryModel()
-    for number, shape in enumerate(shapes):
-        place = pinocchio.SE3(np.array(shape.place[:3, :3]), np.array(shape.place[:3, 3]))
-        geometry.addGeometryObject(pinocchio.GeometryObject(f"{number}", shape.joint, place, shape.geometry))
-    for one, other in apart:
-        geometry.addCollisionPair(pinocchio.CollisionPair(one, other))
-    results, data = geometry.createData(), arm.model.createData()
-    for request in results.collisionRequests:
-        request.security_margin = SELF_CLEARANCE
-    chance, touched = np.random.default_rng(0), np.zeros(len(apart))
-    for _ in range(_SAMPLES):
-        pinocchio.computeCollisions(arm.model, data, geometry, results, chance.uniform(arm.lower, arm.upper), False)
-        touched += [result.isCollision() for result in results.collisionResults]
-    home = np.clip(arm.robot.rest, arm.lower, arm.upper)
-    pinocchio.computeDistances(arm.model, data, geometry, results, home)
-    gaps = [float(result.min_distance) - _EASED for result in results.distanceResults]
-    return tuple(
-        (one, other, min(SELF_CLEARANCE, gap - CollisionChecker.step / 2))
-        for (one, other), gap, share in zip(apart, gaps, touched / _SAMPLES, strict=True)
-        if share <= _OFTEN
-    )
-
-
-def _are_apart(one: LinkShape, other: LinkShape) -> bool:
-    return abs(one.joint - other.joint) > 1

@@ -38,7 +38,7 @@ _ABOVE_SURFACE = 0.007
 _LEAST_HOLD = 0.003
 """Tips reach at least so far below the top of a thing, m."""
 _TILTS = (0.0, 0.45, -0.45, 0.8, -0.8)
-"""Of a hand above a thing, rad."""
+"""How far a hand above a thing is tilted, rad."""
 _YAWS = 8
 _RIM_WALL, _RIM_DEPTH = 0.008, 0.012
 """Thickness of a rim and how deep it is between the fingers, m."""

@@ -13,7 +13,7 @@ from kc_vla.motion.problem import MotionError, MotionProblem
 
 _NODES = 2000
 """Poses of both trees together, and draws, after which a search is given up."""
-_STRETCH = 0.4
+_GROWTH = 0.4
 """A tree grows by so much at a time, rad of the joint that turns most."""
 _SHORTCUTS = 60
 
@@ -124,11 +124,11 @@ class _Tree:
         return self._poses[: self._count]
 
     def grow(self, checker: CollisionChecker, towards: Vector) -> int | None:
-        """Add a pose one stretch towards another, and return its index; None where the way there is blocked."""
+        """Add a pose one step towards another, and return its index; None where the way there is blocked."""
         near = int(np.abs(self.joints - towards).sum(axis=1).argmin())
         way = towards - self.joints[near]
         far = float(np.abs(way).max())
-        pose = towards if far <= _STRETCH else self.joints[near] + way * (_STRETCH / far)
+        pose = towards if far <= _GROWTH else self.joints[near] + way * (_GROWTH / far)
         if self._count >= len(self._poses) or not checker.is_free_between(self.joints[near], pose, self._coarse):
             return None
         self._poses[self._count] = pose
