@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,17 +91,17 @@ def _of_robot(name: str, count: int) -> Iterator[dict[str, Any]]:
     found = {label: _Measured() for label in names}
     for _ in range(count):
         pose = arm.tool(chance.uniform(arm.lower, arm.upper))
-        found[names[0]].time(lambda pose=pose: _first(planner, pose, home))
-        found[names[1]].time(lambda pose=pose: joints_for(pose, home, planner.robot.limits, kinematics))
+        found[names[0]].time(partial(_first, planner, pose, home))
+        found[names[1]].time(partial(joints_for, pose, home, planner.robot.limits, kinematics))
         planner.scene = MotionScene(boxes=tuple(_table(chance, reach)))
         planner.why_blocked(home)  # builds the shapes of the scene
         found[names[2]].time(lambda: [planner.why_blocked(home) for _ in range(_CHECKS)])
         thing = planner.scene.boxes[0]
-        pick = found[names[5]].time(lambda thing=thing: plan_pick(planner, home, thing.name, thing.name.split()[0]))
+        pick = found[names[5]].time(partial(plan_pick, planner, home, thing.name, thing.name.split()[0]))
         if pick is not None:
             again = planner.in_scene(pick.reach.scene)
-            way = found[names[3]].time(lambda again=again, end=pick.reach.end: again.to_joints(home, end))
-            found[names[4]].time(lambda way=way: planner.trajectory(way))
+            way = found[names[3]].time(partial(again.to_joints, home, pick.reach.end))
+            found[names[4]].time(partial(planner.trajectory, way))
     found[names[2]].seconds = [seconds / _CHECKS for seconds in found[names[2]].seconds]
     for label, each in found.items():
         spread = Spread.of(1e3 * seconds for seconds in each.seconds)

@@ -81,7 +81,7 @@ HELD = st.none() | st.tuples(*[st.floats(0.01, 0.12)] * 3)
     TURNS,
     st.floats(-0.05, 0.1),
     st.integers(0, 1 << 20),
-    st.sampled_from(["free", "line", "arc"]),
+    st.sampled_from(["free", "reached", "reached", "line", "arc"]),
 )
 def test_no_set_point_is_where_it_must_not_be(
     name: str, boxes: Any, held: Any, target: Any, turn: Any, surface: float, seed: int, way: str
@@ -99,6 +99,8 @@ def test_no_set_point_is_where_it_must_not_be(
         start = free_start(planning, seed)
         if way == "free":
             path = planning.to_pose(start, posed(target, turn))
+        elif way == "reached":
+            path = planning.to_pose(start, planning.tool_pose(free_start(planning, seed + 1)))
         elif way == "line":
             goal = planning.tool_pose(start)
             goal[:3, 3] += np.array(target) * 0.3
