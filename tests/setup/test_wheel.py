@@ -220,9 +220,11 @@ def test_a_piper_is_moved_by_its_sdk(robot_programs: Path, tmp_path: Path) -> No
 def test_the_doctor_says_which_extras_are_missing(robot_programs: Path) -> None:
     looked = kc_vla(robot_programs, "doctor")
     assert re.search(
-        r"^warn +extras +robot; not train \(no onnx, safetensors, torch\), household ", looked.stdout, re.M
+        r"^warn +extras +robot; not motion \(no coal, pinocchio\), train \(no onnx, safetensors, torch\), household ",
+        looked.stdout,
+        re.M,
     )
-    assert "-> only for what you use: pip install 'kc-vla[train,household,sim]'" in looked.stdout
+    assert "-> only for what you use: pip install 'kc-vla[motion,train,household,sim]'" in looked.stdout
 
 
 def test_the_household_is_measured(household_programs: Path, tmp_path: Path) -> None:

@@ -35,9 +35,9 @@ def test_a_table_whose_package_is_not_there_is_said_to_be_so(monkeypatch):
 
 def test_extras_of_the_package_that_are_missing_are_named_with_what_installs_them(monkeypatch):
     (whole,) = look_at_extras()
-    assert (whole.level, whole.what) == (Level.OK, "robot, train, household, sim")
+    assert (whole.level, whole.what) == (Level.OK, "robot, motion, train, household, sim")
     monkeypatch.setitem(EXTRAS, "train", ("torch", "no_such_module"))
     (found,) = look_at_extras()
-    assert (found.level, found.what) == (Level.WARN, "robot, household, sim; not train (no no_such_module)")
+    assert (found.level, found.what) == (Level.WARN, "robot, motion, household, sim; not train (no no_such_module)")
     assert "pip install 'kc-vla[train]'" in found.do
     assert "extras" in looks(Patient())
