@@ -119,6 +119,12 @@ def test_no_set_point_is_where_it_must_not_be(
     assert_clear(name, scene, trajectory.joints)
 
 
+def test_a_way_close_below_the_upper_wall_keeps_away_from_it() -> None:
+    planning = planner("panda_sim").in_scene(MotionScene())
+    path = planning.to_pose(free_start(planning, 7808), planning.tool_pose(free_start(planning, 7809)))
+    assert_clear("panda_sim", planning.scene, planning.trajectory(path).joints)
+
+
 def free_start(planning: MotionPlanner, seed: int) -> Vector:
     """Angles at which the arm is free, drawn by a seed; its home where there are none."""
     chance = np.random.default_rng(seed)

@@ -36,13 +36,6 @@ class _PlacedShape(NamedTuple):
     geometry: Any
 
 
-class _Margins(NamedTuple):
-    """Pairs with their margins, for pinocchio: `broad` answers fast, `results` says which pair it is."""
-
-    results: Any
-    broad: Any
-
-
 class CollisionChecker:
     """Checks poses of an arm in a scene.
 
@@ -97,8 +90,11 @@ class CollisionChecker:
         """Return whether the arm can be at angles (D,), rad; `on_path`: with the wider margins of paths."""
         if (joints < self.arm.lower - _ROUNDING).any() or (joints > self.arm.upper + _ROUNDING).any():
             return False
-        margins = self._wide if on_path else self._exact
-        hit = pinocchio.computeCollisions(self.arm.model, self._data, margins.broad, np.asarray(joints, float), True)
+        # Not by pinocchio's broad phase: it misses pairs that are apart by less than their security margin.
+        results = self._wide if on_path else self._exact
+        hit = pinocchio.computeCollisions(
+            self.arm.model, self._data, self._geometry, results, np.asarray(joints, float), True
+        )
         return not hit
 
     def why_blocked(self, joints: Vector, on_path: bool = False) -> MotionError | None:
@@ -113,7 +109,7 @@ class CollisionChecker:
         if (out := np.flatnonzero((joints < self.arm.lower - _ROUNDING) | (joints > self.arm.upper + _ROUNDING))).size:
             name = self.arm.robot.joints[int(out[0])]
             return MotionError(MotionProblem.LIMITS, f"joint '{name}' would be out of its limits")
-        results = (self._wide if on_path else self._exact).results
+        results = self._wide if on_path else self._exact
         pinocchio.computeCollisions(
             self.arm.model, self._data, self._geometry, results, np.asarray(joints, float), True
         )
@@ -231,16 +227,15 @@ class CollisionChecker:
         if first.joint == self.arm.count and second.joint == 0:
             self._hand_pairs.append((pair, first, second))
 
-    def _with_margins(self, margins: Sequence[float]) -> _Margins:
+    def _with_margins(self, margins: Sequence[float]) -> Any:
         results = self._geometry.createData()
         for request, margin in zip(results.collisionRequests, margins, strict=True):
             request.security_margin = margin
-        broad = pinocchio.BroadPhaseManager_DynamicAABBTreeCollisionManager(self.arm.model, self._geometry, results)
-        return _Margins(results, broad)
+        return results
 
     def _apart(self, joints: Vector) -> list[float]:
         """Return the distance of each pair, m, negative inside of each other."""
-        results = self._exact.results
+        results = self._exact
         pinocchio.computeDistances(self.arm.model, self._data, self._geometry, results, np.asarray(joints, float))
         return [float(result.min_distance) for result in results.distanceResults]
 
