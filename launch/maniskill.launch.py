@@ -45,6 +45,14 @@ from kc_vla.launching.policies import (
 from kc_vla.launching.renamed import renamed
 from kc_vla.launching.robot import robot_arguments
 from kc_vla.launching.selector import check_selector, model_arguments, selector
+from kc_vla.launching.skills import (
+    check_planner,
+    instruction_argument,
+    is_planned,
+    mover_of,
+    planned_nodes,
+    planner_argument,
+)
 from kc_vla.launching.viewer import viewer_arguments, viewers
 
 
@@ -58,6 +66,57 @@ def controller(context: LaunchContext) -> list:
     """Start the arm's controller."""
     own = {"state_folder": state_folder(), **texts(mode="mode", robot="robot")}
     return [node("arm_controller", own, files=execution(context), **AGAIN)]
+
+
+def bridge(context: LaunchContext) -> list:
+    """Start the simulator; where a planner has the arm moved, a task follows no script of its own."""
+    argument = LaunchConfiguration
+    return [
+        node(
+            "maniskill_bridge",
+            {
+                "image_size": argument("image_size"),
+                "depth": argument("depth"),
+                "script": not is_planned(context),
+                **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant"),
+                **texts(visual_randomization="visual_randomization", assets="assets"),
+                **texts(options="simulator_options"),
+                **texts(robot="robot"),
+            },
+            package="kc_vla_sim",
+            remapped=[(topics.DETECTIONS_TRUTH, TruthTopic())],
+            on_exit=end_with,
+        )
+    ]
+
+
+def mover(context: LaunchContext) -> list:
+    """Start what moves the arm: a policy, or the skills of a planner."""
+    if is_planned(context):
+        return planned_nodes(context)
+    return [policy_server(("takeover", "bag", "socket"), backend=text(LaunchConfiguration("policy")))]
+
+
+def runner(context: LaunchContext) -> list:
+    """Start what runs the episodes."""
+    argument = LaunchConfiguration
+    return [
+        node(
+            "episode_runner",
+            {
+                "seed": argument("seed"),
+                "episodes": argument("episodes"),
+                "mover": mover_of(context),
+                **texts(task="task", output_folder="output", report="report", robot="robot"),
+            },
+            on_exit=end_with,
+        )
+    ]
+
+
+def remembering(context: LaunchContext) -> list:
+    """Start the memories; a planner has its own."""
+    return [] if is_planned(context) else [memories()]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -156,6 +215,8 @@ def generate_launch_description() -> LaunchDescription:
                 default_value="full",
                 description="what is made of each episode; full: video, contact sheet and summary",
             ),
+            planner_argument(),
+            instruction_argument(),
             transforms_argument(),
             *detector_arguments("maniskill", "truth"),
             *memory_arguments("maniskill"),
@@ -164,39 +225,19 @@ def generate_launch_description() -> LaunchDescription:
             OpaqueFunction(function=check_policy),
             OpaqueFunction(function=check_selector),
             OpaqueFunction(function=check_detector),
+            OpaqueFunction(function=check_planner),
             SetParameter("use_sim_time", True),
             *last_word(),
-            node(
-                "maniskill_bridge",
-                {
-                    "image_size": argument("image_size"),
-                    "depth": argument("depth"),
-                    **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant"),
-                    **texts(visual_randomization="visual_randomization", assets="assets"),
-                    **texts(options="simulator_options"),
-                    **texts(robot="robot"),
-                },
-                package="kc_vla_sim",
-                remapped=[(topics.DETECTIONS_TRUTH, TruthTopic())],
-                on_exit=end_with,
-            ),
+            OpaqueFunction(function=bridge),
             selector(),
             node("keyframe_buffer", {"state_folder": state_folder(), **texts(robot="robot")}, **AGAIN),
-            policy_server(("takeover", "bag", "socket"), backend=text(argument("policy"))),
+            OpaqueFunction(function=mover),
             OpaqueFunction(function=controller),
             node("recorder", texts(output_folder="output", robot="robot"), sigterm_timeout=CLOSE_S, **AGAIN),
             OpaqueFunction(function=transforms),
             OpaqueFunction(function=perception),
-            memories(),
+            OpaqueFunction(function=remembering),
             *viewers("simulated"),
-            node(
-                "episode_runner",
-                {
-                    "seed": argument("seed"),
-                    "episodes": argument("episodes"),
-                    **texts(task="task", output_folder="output", report="report", robot="robot"),
-                },
-                on_exit=end_with,
-            ),
+            OpaqueFunction(function=runner),
         ]
     )

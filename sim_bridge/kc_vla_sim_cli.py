@@ -44,6 +44,10 @@ def main(argv: Sequence[str]) -> int:
         from kc_vla_sim.kitchen.perceiving.command import main as look
 
         return look(argv)
+    if tuple(argv[:2]) == ("eval", "skills"):
+        from kc_vla_sim.kitchen.handling.command import main as handle
+
+        return handle(argv)
     if tuple(argv[:2]) == ("eval", "virtualhome"):
         from kc_vla_sim.household.virtualhome.command import main as judge
 

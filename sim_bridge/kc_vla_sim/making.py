@@ -24,6 +24,8 @@ from kc_vla_sim.variants import STANDARD
 
 CONTROL_MODES = ("pd_ee_delta_pose", "pd_joint_pos")
 """Controllers of the robot that the simulator chooses between, step by step."""
+FREE_STEPS = 36_000
+"""Steps of an episode that follows no script, 30 minutes."""
 _BASE_OFF = 0.01
 """The stack's poses are in the frame of a robot that stands so near to its place, m."""
 _METHODS = ("pictures", "detections", "keyframes_until_now", "decisions_until_now")
@@ -31,7 +33,13 @@ _HOW = "put kc_vla_sim.wrapping.WrappedTask before it among its bases (docs/your
 
 
 def make_environment(
-    task: Task, variant: str, looks: str, whims: bool, assets: str = STANDARD_ASSETS, **settings: Any
+    task: Task,
+    variant: str,
+    looks: str,
+    whims: bool,
+    assets: str = STANDARD_ASSETS,
+    tour: bool = True,
+    **settings: Any,
 ) -> Any:
     """Make the environment of `task`.
 
@@ -41,6 +49,7 @@ def make_environment(
         looks: a name in `kc_vla_sim.looks`; likewise.
         whims: whether the expert draws for itself; only an environment that takes `whims` is asked to leave it.
         assets: a name in `kc_vla_sim.assets`; an environment that takes no `assets` has the standard ones alone.
+        tour: False leaves out what an environment does by itself, and lets an episode take `FREE_STEPS` steps.
         settings: for `gymnasium.make`, beside these.
 
     Raises:
@@ -58,6 +67,10 @@ def make_environment(
         if taken is not None and "assets" not in taken and assets != STANDARD_ASSETS:
             raise BadAssetsError(f"no assets '{assets}': {told} has '{STANDARD_ASSETS}' alone, task kitchen has others")
         asked = {"variant": variant, "looks": looks, "assets": assets, **({} if whims else {"whims": False})}
+        if not tour:
+            if taken is not None and "tour" not in taken:
+                raise BadTaskError(f"{told} has no tour that can be left out: only the kitchen has one")
+            settings = {**settings, "tour": False, "max_episode_steps": FREE_STEPS}
         known: dict[str, Any] = {name: value for name, value in asked.items() if taken is None or name in taken}
         env = gymnasium.make(task.environment, **(settings | known))
     except (gymnasium.error.Error, ImportError) as error:

@@ -49,6 +49,7 @@ class Simulator:
         whims: bool = True,
         depth: bool = False,
         assets: str = STANDARD_ASSETS,
+        tour: bool = True,
     ) -> None:
         """Check what drawing needs; the environment itself is made at the first reset.
 
@@ -62,6 +63,7 @@ class Simulator:
             whims: False leaves the expert nothing to draw for itself: another episode of the same seed.
             depth: let frames have depth images.
             assets: of the kitchen, a name in `kc_vla_sim.assets`.
+            tour: False leaves a kitchen to the robot: nothing happens by itself, and an episode takes 30 minutes.
 
         Raises:
             BadVariantError: there is no such variant.
@@ -80,6 +82,7 @@ class Simulator:
         self._whims = whims
         self._depth = depth
         self._assets = find_assets(assets).name
+        self._tour = tour
         self._task: Task | None = None
         self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
         self._expert: Expert | None = None
@@ -252,6 +255,7 @@ class Simulator:
             self._looks,
             self._whims,
             self._assets,
+            self._tour,
             obs_mode="none",  # pictures and state are read here, once, in the form that is needed
             reward_mode="none",
             sim_backend="physx_cpu",

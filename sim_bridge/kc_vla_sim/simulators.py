@@ -69,6 +69,7 @@ class ManiskillOptions:
     visual_randomization: str = option("visual randomization of the rooms", STANDARD_LOOKS, choices=tuple(LOOKS))
     assets: str = option("assets of the kitchen", STANDARD_ASSETS, choices=tuple(ASSETS))
     depth: bool = option("depth images beside the color images", False)
+    script: bool = option("follow the script of a task such as the kitchen's; false: only the robot acts", True)
 
 
 def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulation:
@@ -90,6 +91,7 @@ def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulati
         looks=options.visual_randomization,
         depth=options.depth,
         assets=options.assets,
+        tour=options.script,
     )
 
 

@@ -26,6 +26,7 @@ NODES = (
     "replay_comparison",
     "robot_session",
     "short_term_memory",
+    "skill_server",
     "stop_relay",
     "transforms",
     "viewer",

@@ -74,19 +74,20 @@ class KitchenEnv(TabletopEnv):
     kitchen: Kitchen
     tour: KitchenTour
 
-    def __init__(self, *args: Any, assets: str = STANDARD_ASSETS, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, assets: str = STANDARD_ASSETS, tour: bool = True, **kwargs: Any) -> None:
         """Take what `TabletopEnv` takes.
 
         Args:
             args: of `TabletopEnv`.
             assets: what the kitchen is made of, a name in `kc_vla_sim.assets`.
+            tour: False leaves the arm to others: no second hand moves, and the episode ends only by its length.
             kwargs: of `TabletopEnv`.
 
         Raises:
             BadAssetsError: there are no such assets.
             AssetsError: they are not installed.
         """
-        self.assets = find_assets(assets)
+        self.assets, self._has_tour = find_assets(assets), tour
         super().__init__(*args, **kwargs)
 
     @property
@@ -135,7 +136,8 @@ class KitchenEnv(TabletopEnv):
         self._noted = 0
 
     def _before_control_step(self) -> None:
-        self.tour.before_step()
+        if self._has_tour:
+            self.tour.before_step()
 
     def evaluate(self) -> dict[str, torch.Tensor]:
         """Return the state of the tour: success, fail, completed stages; all (1,)."""
@@ -144,7 +146,10 @@ class KitchenEnv(TabletopEnv):
             self._noted = step
             pose = ROBOT_BASE.inv() * self.agent.tcp.pose.sp
             tool = Tool(np.asarray(pose.p, float), Rotation.from_quat(np.roll(pose.q, -1)))
-            self.tour.after_step(step, tool)
+            if self._has_tour:
+                self.tour.after_step(step, tool)
+            else:
+                self.tour.watch(step)
         done, over = len(self.tour.stages), self.tour.over
         return {
             "success": torch.tensor([over and done == STAGES]),

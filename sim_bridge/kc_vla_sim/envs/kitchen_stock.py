@@ -5,20 +5,21 @@ For one environment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import sapien
 from numpy.typing import NDArray
 
+from kc_vla.skills.handles import HANDLE, HINGE, OPENING
 from kc_vla_sim.envs.kitchen_bodies import entity_of
 from kc_vla_sim.envs.kitchen_thing import KitchenThing
 from kc_vla_sim.envs.kitchen_unit import FurnitureUnit
 from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.kitchen.bodies import Part
-from kc_vla_sim.kitchen.furniture import StorageSpace
+from kc_vla_sim.kitchen.furniture import Moving, StorageSpace
 from kc_vla_sim.kitchen.kinds import WORKTOP
 from kc_vla_sim.kitchen.placed import KitchenLayout
 
@@ -113,6 +114,8 @@ class Kitchen:
                 power = "on" if unit.on else "off"
                 state, also = (power, state) if unit.on or not state else (state, power)
             attributes = {"colour": furniture.colour, "also": also}
+            if furniture.name in openings:
+                attributes |= _handle(unit, furniture.piece(furniture.name))
             yield GroundTruthObject(
                 furniture.name,
                 furniture.object_type,
@@ -132,7 +135,7 @@ class Kitchen:
                     "opened" if unit.opened(piece.name) else "closed",
                     to_pose(unit.link_pose(piece.name) * sapien.Pose(p=middle)),
                     (size[0], size[1], size[2]),
-                    {"colour": furniture.colour, "place": f"in {furniture.name}"},
+                    {"colour": furniture.colour, "place": f"in {furniture.name}", **_handle(unit, piece)},
                 )
 
     def _thing(self, thing: KitchenThing) -> GroundTruthObject:
@@ -148,6 +151,19 @@ class Kitchen:
             thing.body.size,
             {name: text for name, text in attributes.items() if text},
         )
+
+
+def _handle(unit: FurnitureUnit, piece: Moving) -> dict[str, str]:
+    """Return what a detector says of a handle, see `kc_vla.skills.handles`: in the frame of the arm's base."""
+    handle = to_pose(unit.link_pose(piece.name) * sapien.Pose(p=piece.handle)).position
+    told = {HANDLE: _told(handle), OPENING: _told([unit.openings[piece.name]])}
+    if piece.pivot is not None:
+        told[HINGE] = _told(to_pose(unit.pose * sapien.Pose(p=piece.pivot_point)).position[:2])
+    return told
+
+
+def _told(numbers: Iterable[float]) -> str:
+    return " ".join(f"{each:.4f}" for each in numbers)
 
 
 def _points(parts: Sequence[Part], pose: sapien.Pose) -> NDArray[np.float64]:

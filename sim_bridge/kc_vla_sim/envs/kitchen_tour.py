@@ -71,6 +71,11 @@ class KitchenTour:
         """Let the second hand move on."""
         self.hand.step()
 
+    def watch(self, step: int) -> None:
+        """Take note of what a control step has opened and closed, where nobody follows the tour."""
+        self._step = step
+        self._note_openings()
+
     def after_step(self, step: int, tool: Tool) -> None:
         """Take note of what has come of a control step; the tool is given in the base's frame."""
         self._step = step

@@ -57,6 +57,7 @@ class BridgeParameters(RobotParameters):
     )
     assets: str = parameter(STANDARD_ASSETS, "assets of a kitchen", choices=tuple(ASSETS))
     depth: bool = parameter(False, "publish the depth of every camera, 32FC1, m, where the simulator has it")
+    script: bool = parameter(True, "follow the script of a task such as the kitchen's; false: only the robot acts")
     options: str = parameter(
         "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"
     )

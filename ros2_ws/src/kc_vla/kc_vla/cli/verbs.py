@@ -85,12 +85,13 @@ VERBS = (
     Subcommand(
         "eval",
         "learning",
-        "measure a selector, a policy, a detector, perception, a memory or a household's planner",
+        "measure a selector, a policy, a detector, perception, skills, a memory or a household's planner",
         {
             "detector": "detector",
             **dict.fromkeys(("selector", "rules", "events"), "learning"),
             **dict.fromkeys(
-                ("policy", "table1", "table3", "household", "virtualhome", "ask", "episodic", "perception"), SIMULATION
+                ("policy", "table1", "table3", "household", "virtualhome", "ask", "episodic", "perception", "skills"),
+                SIMULATION,
             ),
             "recall": "recall",
             "search": "search",

@@ -78,6 +78,7 @@ KEYS: Mapping[str, Key] = {
     ),
     "older": Key("", "all arms are alike", "`before`, a firmware, and `zero`: where such an arm has its zero, rad"),
     "control_rate": Key("Hz", f"{_CONTROL_RATE}", "control steps of a policy"),
+    "skills": Key("", "`motion` for each", "skills of the planner, each with its way: `motion` or `policy`"),
     "robot_type": Key("", "`robot`", "name of the robot in data sets"),
     "columns": Key("", "the names in this file", "names of the joints and of the gripper's joints in data sets"),
 }
@@ -93,6 +94,8 @@ JOINT_KEYS: Mapping[str, Key] = {
 }
 """Keys of a joint."""
 
+SKILL_WAYS = ("motion", "policy")
+"""How a skill of the planner can be done."""
 _NEEDED = {name for name, key in KEYS.items() if not key.default}
 _AXES = ("x", "y", "z")
 _FORMER = {"rest": "home of each joint", "opening": "width", "links": "urdf", "interface": "driver: {type: ros, ...}"}
@@ -146,6 +149,7 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Robot:
         driver=driver,
         urdf=urdf,
         workspace=_workspace(content["workspace"]) if "workspace" in content else None,
+        skills=_skills(content.get("skills", {})),
     )
     _ = robot.interface  # options that the driver cannot have are refused with the file
     return robot
@@ -292,6 +296,17 @@ def _driver(content: Any) -> DriverChoice:
         text_of(content["type"], "type of the driver"),
         {str(key): value for key, value in content.items() if key != "type"},
     )
+
+
+def _skills(content: Any) -> dict[str, str]:
+    """Return the way of each skill that is named. Raises: ValueError."""
+    if not isinstance(content, Mapping):
+        raise ValueError("skills must be a mapping of skills to their way, such as {PickupObject: policy}")
+    ways = {text_of(name, "a name of skills"): text_of(way, f"the way of {name}") for name, way in content.items()}
+    for name, way in ways.items():
+        if way not in SKILL_WAYS:
+            raise ValueError(f"skills: {name} is done by '{way}': choose {' or '.join(SKILL_WAYS)}")
+    return ways
 
 
 def _before(older: Any) -> tuple[int, ...]:

@@ -96,6 +96,7 @@ class Robot:
         driver: which driver moves it.
         urdf: file with its description; None where that is made from its links.
         workspace: corners of the box that its flange stays in, lower and upper x, y, z, m; None for the usual one.
+        skills: way of each skill of the planner that the file names, "motion" or "policy".
     """
 
     name: str
@@ -115,6 +116,7 @@ class Robot:
     driver: DriverChoice = DriverChoice(PIPER)
     urdf: Path | None = None
     workspace: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
+    skills: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def interface(self) -> RobotInterface | None:

@@ -27,6 +27,8 @@ INJECT_KEYFRAME = "keyframes/inject"
 
 POLICY_CHUNK = "policy/chunk"
 PREDICT_CHUNK = "policy/predict_chunk"
+SKILL_INSTRUCTION = "skills/instruction"  # of the skill that a policy does; empty: that of the episode counts
+SKILL_POLICY = "skills/policy_chunk"  # PREDICT_CHUNK of the policy server where a skill server answers the arm
 DRIVER = "policy/driver"
 
 ARM_COMMAND = "arm/command"

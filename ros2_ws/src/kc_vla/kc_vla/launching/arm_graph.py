@@ -61,6 +61,7 @@ from kc_vla.launching.policies import (
 )
 from kc_vla.launching.robot import robot_arguments
 from kc_vla.launching.selector import check_selector, model_arguments, selector
+from kc_vla.launching.skills import check_planner, is_planned, mover_of, planned_nodes, planner_argument
 from kc_vla.launching.viewer import viewer_arguments, viewers
 from kc_vla.perception.detectors import NO_DETECTOR
 
@@ -110,6 +111,8 @@ def mover(context: LaunchContext) -> list[SetLaunchConfiguration]:
     """What `policy:=auto` stands for: an arm that is real moves by nothing that nobody has named."""
     if chosen(context, "policy") != AUTO:
         return []
+    if is_planned(context):  # by skills, which need a calibrated camera: no policy moves the arm
+        return [SetLaunchConfiguration("policy", "scripted")]
     if _kind(context) != EMULATED:
         raise RuntimeError(
             "a real arm moves by what is named alone: add policy:=joy (a person), policy:=learned or another one; "
@@ -202,9 +205,24 @@ def looking_on(context: LaunchContext) -> list[Node]:
 
 def session(context: LaunchContext) -> list[Node]:
     """Start what begins and ends the episode; with a recorder, not before that hears."""
-    given = texts(task="task", instruction="instruction", robot="robot")
+    given = texts(task="task", instruction="instruction", robot="robot") | {"mover": text(mover_of(context))}
     others = {"duration": LaunchConfiguration("duration"), "recorded": is_on(context, "record")}
     return [node("robot_session", {**given, **others}, on_exit=end_with)]
+
+
+def chunks(context: LaunchContext) -> list[Any]:
+    """Start what answers the arm's requests for chunks: a policy, or the skills of a planner."""
+    if not is_planned(context):
+        backend = text(LaunchConfiguration("policy"))
+        return [policy_server(("takeover", "script", "bag", "socket"), backend=backend)]
+    robot, file = (chosen(context, name) for name in ("robot", "cameras"))
+    places = hand_eye_files(Path(file).expanduser(), load_robot(robot))
+    return planned_nodes(context, real=_kind(context) != EMULATED, hand_eye=places)
+
+
+def remembering(context: LaunchContext) -> list[Any]:
+    """Start the memories; a planner has its own."""
+    return [] if is_planned(context) else [memories()]
 
 
 def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEntity]:
@@ -274,6 +292,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
             default_value="none",
             description="fault of the emulated arm, e.g. 'loss 0.2'",
         ),
+        planner_argument(),
         transforms_argument(),
         *detector_arguments("piper", NO_DETECTOR),
         *memory_arguments("home"),
@@ -284,12 +303,13 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         OpaqueFunction(function=check_policy),
         OpaqueFunction(function=check_selector),
         OpaqueFunction(function=check_detector),
+        OpaqueFunction(function=check_planner),
         *last_word(real=True),
         OpaqueFunction(function=arm),
         OpaqueFunction(function=cameras),
         selector(),
         node("keyframe_buffer", {"state_folder": state_folder(), **texts(robot="robot")}, **AGAIN),
-        policy_server(("takeover", "script", "bag", "socket"), backend=text(argument("policy"))),
+        OpaqueFunction(function=chunks),
         node(
             "recorder",
             texts(output_folder="output", robot="robot"),
@@ -299,7 +319,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         ),
         OpaqueFunction(function=told_transforms),
         OpaqueFunction(function=perception),
-        memories(),
+        OpaqueFunction(function=remembering),
         OpaqueFunction(function=looking_on),
         OpaqueFunction(function=session),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from launch import LaunchContext, Substitution
@@ -120,15 +120,18 @@ def policy_server_arguments() -> tuple[Argument, ...]:
     )
 
 
-def policy_server(arguments: tuple[str, ...] = (), **parameters: object) -> Node:
+def policy_server(
+    arguments: tuple[str, ...] = (), remapped: Sequence[tuple[str, str]] = (), **parameters: object
+) -> Node:
     """Return the node `policy_server`, which takes the arguments of every graph.
 
     Args:
         arguments: names of further launch arguments, which the graph has; the parameters have the same names.
+        remapped: names of topics and services, each with the one that it has here.
         parameters: further parameters and their values.
     """
     given = texts(**_OF_EVERY_GRAPH, **{name: name for name in arguments})
-    return node("policy_server", {**given, **parameters}, **AGAIN)
+    return node("policy_server", {**given, **parameters}, remapped=remapped, **AGAIN)
 
 
 def selector_argument(graph: str) -> tuple[Argument, Argument]:

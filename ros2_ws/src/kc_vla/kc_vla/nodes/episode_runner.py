@@ -26,9 +26,10 @@ from kc_vla_msgs.msg import EpisodeResult
 from kc_vla_msgs.srv import ResetSimulation
 
 NO_TASK = "none"
+POLICY_SERVER = "policy_server"
 SERVED = {
     "maniskill_bridge": topics.RESET_SIMULATION,
-    "policy_server": topics.PREDICT_CHUNK,
+    POLICY_SERVER: topics.PREDICT_CHUNK,
     "keyframe_buffer": topics.GET_KEYFRAMES,
 }
 PUBLISHED = {
@@ -58,6 +59,9 @@ class RunnerParameters(RobotParameters):
     episodes: int = parameter(1, "how many to run of a task", low=1, high=100000)
     output_folder: str = parameter("runs", "folder for episodes and reports")
     report: str = parameter("full", "report of each episode; full: video, contact sheet and summary", choices=REPORTS)
+    mover: str = parameter(
+        POLICY_SERVER, "node that answers the arm's requests for chunks", choices=(POLICY_SERVER, "skill_server")
+    )
     startup_timeout: float = parameter(120.0, "s to wait for the other nodes", low=1.0, high=3600.0)
     episode_timeout: float = parameter(3600.0, "s of wall time that an episode may take", low=1.0, high=86400.0)
 
@@ -128,11 +132,12 @@ class EpisodeRunnerNode(StackNode):
 
     def missing(self) -> list[str]:
         """Return who is not there yet, or has not found the others."""
-        missing = [node for node, service in SERVED.items() if self.count_services(service) == 0]
+        served = {self.parameters.mover if node == POLICY_SERVER else node: name for node, name in SERVED.items()}
+        missing = [node for node, service in served.items() if self.count_services(service) == 0]
         if not missing and not self._reset.service_is_ready():  # seen, but a request would be lost still
             missing.append("maniskill_bridge")
         missing += [node for node, topic in PUBLISHED.items() if self.count_publishers(topic) == 0]
-        return missing or self._links.missing((*SERVED, *PUBLISHED))
+        return missing or self._links.missing((*served, *PUBLISHED))
 
     def is_alone(self) -> bool:
         """Return whether no other stack can be seen in this namespace."""

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from std_msgs.msg import String
 
 from kc_vla.core import topics
 from kc_vla.core.codec import CodecError
@@ -39,6 +40,8 @@ class PolicyServerNode(StackNode):
         super().__init__("policy_server")
         self._unfit = ""
         """Id of an episode in which the policy never answers."""
+        self._instruction = ""
+        """Instruction of the skill that a policy does at present; empty: that of the episode counts."""
 
     def start(self) -> None:
         """Make the backend and open the service."""
@@ -48,6 +51,7 @@ class PolicyServerNode(StackNode):
         self._inputs = PolicyInputs(self, self._driving.policy.codec, values.wait_timeout, values.sync_tolerance)
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self.watch_episodes()
+        self.subscribe(String, topics.SKILL_INSTRUCTION, self._on_instruction, qos.STATUS)
         self.serve(PredictChunk, topics.PREDICT_CHUNK, self._predict)
 
     def stop(self) -> None:
@@ -77,6 +81,9 @@ class PolicyServerNode(StackNode):
             self.problem(str(error))
         except NoResultError:
             pass  # the next episode has begun
+
+    def _on_instruction(self, message: String) -> None:
+        self._instruction = message.data
 
     def _listen(self, stream: str, offer: Callable[..., None]) -> None:
         kind, topic, values = OFFERS[stream]
@@ -147,7 +154,7 @@ class PolicyServerNode(StackNode):
             views=seen.views if backend.needs_images else {},
             keyframes=keyframes,
             state=seat.codec.state(seen.tool_pose, seen.joint_names, seen.joint_positions),
-            instruction=episode.instruction,
+            instruction=self._instruction or episode.instruction,
             frozen=_frozen(request),
             plan=plan,
             felt=Proprioception(seen.tool_pose, seen.joint_positions),

@@ -37,7 +37,7 @@ _ACKNOWLEDGED_S = 1.0
 _NOTICE_NS = 500_000_000
 """So long before its first frame an episode is announced: nobody may miss that frame."""
 _OFFERED = {"keyframe_selector": topics.KEYFRAME_SCORE}
-_SERVED = {"keyframe_buffer": topics.GET_KEYFRAMES, "policy_server": topics.PREDICT_CHUNK}
+_POLICY_SERVER = "policy_server"
 _SAID_ONCE = (topics.KEYFRAME_SCORE, topics.KEYFRAME_EVENT, topics.POLICY_CHUNK, topics.ARM_COMMAND)
 """Topics that must have found their subscribers before the first frame."""
 
@@ -53,6 +53,9 @@ class SessionParameters(RobotParameters):
         0.0, "control steps per second, that of the cameras; 0: as the robot file has it", low=0.0, high=200.0
     )
     duration: float = parameter(0.0, "s after which the episode ends; 0: with the service episode/end", low=0.0)
+    mover: str = parameter(
+        _POLICY_SERVER, "node that answers the arm's requests for chunks", choices=(_POLICY_SERVER, "skill_server")
+    )
     recorded: bool = parameter(False, "a recorder belongs to the graph: it is waited for, also where it starts last")
     startup_timeout: float = parameter(60.0, "s to wait for the other nodes", low=1.0, high=3600.0)
 
@@ -84,6 +87,7 @@ class RobotSessionNode(StackNode):
         self._published = tuple(published)
         # What a recorder, if any, must have heard: a frame that it knows nothing more of cannot be learnt from.
         self._recorded = (*map(topics.image_topic, robot.views), topics.JOINT_STATES, topics.TOOL_POSE)
+        self._served = {"keyframe_buffer": topics.GET_KEYFRAMES, self.parameters.mover: topics.PREDICT_CHUNK}
         self._status: EpisodeStatus | None = None
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
@@ -122,10 +126,10 @@ class RobotSessionNode(StackNode):
             return
         missing = [name for name in self._published if name not in self._heard]
         missing += [name for name, topic in _OFFERED.items() if self.count_publishers(topic) == 0]
-        missing += [name for name, service in _SERVED.items() if self.count_services(service) == 0]
+        missing += [name for name, service in self._served.items() if self.count_services(service) == 0]
         if self.parameters.recorded or self.count_nodes("recorder"):
             missing += [f"the recorder's {topic}" for topic in self._recorded if topic not in self._recorder_hears]
-        missing = missing or self._links.missing((*_OFFERED, *_SERVED, "arm_controller"))
+        missing = missing or self._links.missing((*_OFFERED, *self._served, "arm_controller"))
         if not missing:
             for subscription in self._waiting:  # a robot's states are many, and of no more use here
                 self.unsubscribe(subscription)

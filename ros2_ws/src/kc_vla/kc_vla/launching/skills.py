@@ -1,0 +1,88 @@
+"""The planner and the skills of an arm in a graph with a robot: the arguments `planner:=` and `instruction:=`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from launch import LaunchContext
+from launch_ros.actions import Node
+
+from kc_vla.core import topics
+from kc_vla.core.robot import load_robot
+from kc_vla.launching.arguments import Argument, chosen
+from kc_vla.launching.endings import end_with
+from kc_vla.launching.graph import AGAIN, node, text, texts
+from kc_vla.launching.kinds import AnyText, Switch, typed
+from kc_vla.launching.policies import policy_server
+
+_SKILL_S = 900.0
+"""Wall time that a skill may take: a simulator on a busy machine is slower than the robot's time, s."""
+
+
+def planner_argument() -> Argument:
+    """Return the argument `planner:=`, of a graph with an arm."""
+    return Argument(
+        "planner",
+        Switch(),
+        default_value="false",
+        description="true: a planner carries instructions out, and the node skill_server moves the arm for it, "
+        "in place of a policy",
+    )
+
+
+def instruction_argument() -> Argument:
+    """Return the argument `instruction:=`, of a graph whose instructions are a planner's alone."""
+    return Argument(
+        "instruction",
+        AnyText(),
+        default_value="",
+        description="with planner:=true: what to do, after which all ends; empty: wait for the action "
+        "execute_instruction",
+    )
+
+
+def is_planned(context: LaunchContext) -> bool:
+    """Return whether a planner has the arm moved."""
+    return bool(typed(chosen(context, "planner")))
+
+
+def mover_of(context: LaunchContext) -> str:
+    """Return the node that answers the arm's requests for chunks."""
+    return "skill_server" if is_planned(context) else "policy_server"
+
+
+def check_planner(context: LaunchContext) -> None:
+    """Check that what is asked of a planner can be done.
+
+    Raises:
+        RuntimeError: an instruction is given and no planner, or there is a planner that would see nothing.
+    """
+    if not is_planned(context):
+        return
+    if chosen(context, "detector") == "none":
+        raise RuntimeError("planner:=true needs to see things: name what finds them with detector:=")
+
+
+def planned_nodes(context: LaunchContext, real: bool = False, hand_eye: str = "") -> list[Node]:
+    """Return the nodes `skill_server` and `planner`.
+
+    Args:
+        context: of the launch.
+        real: a real arm moves.
+        hand_eye: files with the cameras' places, separated as in a PATH.
+    """
+    skills = {"real": real, "hand_eye": text(hand_eye), **texts(robot="robot")}
+    instruction = chosen(context, "instruction").strip()
+    given = {
+        "planner": "grammar",
+        "skill_timeout": _SKILL_S,
+        "startup_timeout": 300.0,
+        "memory_nodes": False,
+        **texts(memory="memory", instruction="instruction", store="memory_store", map_id="map_id"),
+    }
+    ends: dict[str, Any] = {"on_exit": end_with} if instruction else dict(AGAIN)
+    nodes = [node("skill_server", skills, **AGAIN), node("planner", given, **ends)]
+    if "policy" in load_robot(chosen(context, "robot")).skills.values():
+        remapped = [(topics.PREDICT_CHUNK, topics.SKILL_POLICY)]
+        nodes.append(policy_server(("bag", "socket"), remapped, backend=text(chosen(context, "policy"))))
+    return nodes

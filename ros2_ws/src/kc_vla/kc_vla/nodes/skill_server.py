@@ -1,0 +1,292 @@
+"""Node `skill_server`: the planner's skills carried out by the arm.
+
+It answers the arm controller's requests for chunks: with the set-points of the skill that is being done, and between
+skills with the pose in which the arm stands. The arm controller keeps its limits and its stops.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from functools import partial
+from typing import Any
+
+import numpy as np
+from rclpy.action import CancelResponse, GoalResponse
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+
+from kc_vla.core import topics
+from kc_vla.core.chunk import ActionType
+from kc_vla.core.episode import Episode
+from kc_vla.core.errors import StackError
+from kc_vla.planning.skills import Call
+from kc_vla.ros import qos
+from kc_vla.ros.base import StackNode, StartError
+from kc_vla.ros.convert import BadMessageError, floats_array, nanoseconds, time_message
+from kc_vla.ros.perceived import reading_from, things_from
+from kc_vla.ros.process import run_node
+from kc_vla.ros.skill_messages import area_messages, result_message
+from kc_vla.ros.skill_parameters import SkillParameters
+from kc_vla.ros.skills import seen_message
+from kc_vla.ros.work import answer, runner
+from kc_vla.skills.interface import ArmReading
+from kc_vla.skills.skill_run import LONGEST_GAP, SkillOutcome, SkillRun
+from kc_vla.skills.station import AREA, SkillStation, posture_with, workplace_map
+from kc_vla_msgs.action import DoSkill
+from kc_vla_msgs.msg import ActionChunk, ObjectDetections
+from kc_vla_msgs.srv import LookAround, PredictChunk
+
+_POLL_S = 0.02
+_FEEDBACK_S = 0.2
+_WAITING = 50
+"""Detections that wait for the skill to look at them."""
+
+
+class SkillServerNode(StackNode):
+    """The node `skill_server`, which has the arm do the skills of the planner."""
+
+    Parameters = SkillParameters
+    parameters: SkillParameters
+
+    def __init__(self) -> None:
+        super().__init__("skill_server")
+
+    def start(self) -> None:
+        """Open the services; skills are done from the first frame of an episode on."""
+        values = self.parameters
+        self._robot = values.loaded_robot()
+        values.check_camera()
+        try:
+            values.station(self._robot)
+        except StackError as error:
+            raise StartError(str(error)) from error
+        self._station: SkillStation | None = None
+        self._reading: ArmReading | None = None
+        self._reports: deque[ObjectDetections] = deque(maxlen=_WAITING)
+        self._busy, self._asked_at, self._stop_why = False, 0.0, ""
+        self._stopped, self._askers = False, 1
+        self._work = runner(self, False, "the skill", room=4, refusals=(StackError,))
+        self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
+        self._policy = self.call(PredictChunk, topics.SKILL_POLICY)
+        self._instructions = self.advertise(String, topics.SKILL_INSTRUCTION, qos.STATUS)
+        self._instructed = ""
+        self.watch_episodes()
+        self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
+        self.subscribe(ObjectDetections, topics.DETECTIONS, self._on_detections, qos.STATE)
+        self.subscribe(Bool, topics.STOPPED, self._on_stopped, qos.EVENT_LOG)
+        self.serve(PredictChunk, topics.PREDICT_CHUNK, self._predict)
+        self.serve(LookAround, topics.LOOK_AROUND, self._look_around)
+        self._server = self.serve_action(
+            DoSkill, topics.DO_SKILL, self._execute, self._accept, lambda goal: CancelResponse.ACCEPT
+        )
+
+    def stop(self) -> None:
+        """Close the action server."""
+        self._server.destroy()
+        self._work.close()
+
+    def on_episode(self, episode: Episode) -> None:
+        """Forget the episode before: its things, and what was in the hand."""
+        self._reading, self._stop_why = None, "the episode is over"
+        self._reports.clear()
+        self._station = self.parameters.station(self._robot) if episode.running else None
+
+    def details(self) -> dict[str, object]:
+        """Return what it does and what it holds."""
+        station = getattr(self, "_station", None)
+        if station is None or station.run is None:
+            return {}
+        held = station.context.held
+        stage = "" if station.run.outcome is not None else station.run.stage
+        return {"stage": stage, "in_hand": "" if held is None else held.thing.object_id}
+
+    # -- what comes in ------------------------------------------------------------------------------------------
+
+    def _on_joints(self, message: JointState) -> None:
+        episode = self.episode
+        if episode is None or not episode.running:
+            return
+        step = episode.frame_of(nanoseconds(message.header.stamp))
+        if step < 0:
+            return
+        try:
+            self._reading = reading_from(message, self._robot, step)
+        except BadMessageError as error:
+            self.problem(str(error))
+
+    def _on_detections(self, message: ObjectDetections) -> None:
+        self._reports.append(message)
+
+    def _on_stopped(self, message: Bool) -> None:
+        self._stopped = message.data
+        if message.data:
+            self._stop_why = "the emergency stop was set: the arm holds"
+
+    # -- set-points for the arm ---------------------------------------------------------------------------------
+
+    async def _predict(self, request: PredictChunk.Request, response: PredictChunk.Response) -> PredictChunk.Response:
+        episode, station = self.episode, self._station
+        if episode is None or station is None or not episode.running or episode.id != request.episode_id:
+            response.message = f"episode '{request.episode_id}' is not running here"
+            return response
+        began = self._asked_at = time.monotonic()
+        while self._reading is None or self._reading.step < request.observation_frame:
+            if time.monotonic() - began > self.parameters.wait_timeout or station is not self._station:
+                response.message = f"no joint state of frame {request.observation_frame} has come"
+                return response
+            await self.sleep(_POLL_S)
+        reading = self._reading
+        try:
+            step, joints, widths = await answer(self._work, partial(self._advance, station, reading))
+        except StackError as error:
+            response.message = str(error)
+            return response
+        run = station.run
+        stage = None if run is None else run.policy
+        if stage is not None:
+            return await self._by_policy(request, response, stage.instruction)
+        self._instruct("")
+        rows = [
+            posture_with(row, len(self._robot.gripper), float(width)) for row, width in zip(joints, widths, strict=True)
+        ]
+        chunk = ActionChunk(
+            episode_id=episode.id,
+            sequence=request.sequence,
+            observation_frame=step,
+            observation_stamp=time_message(episode.start_ns + step * episode.period_ns),
+            latency=time.monotonic() - began,
+            action_type=int(ActionType.JOINT_POSITION),
+            names=list(self._robot.names),
+            period=episode.period_ns * 1e-9,
+            horizon=len(rows),
+            dimension=len(self._robot.names),
+            backend="skills",
+        )
+        chunk.actions = floats_array(np.array(rows, np.float32))
+        chunk.header.stamp = self.get_clock().now().to_msg()
+        chunk.header.frame_id = self._robot.base_frame
+        self._chunks.publish(chunk)
+        self.statistics.add("predict", time.monotonic() - began)
+        response.chunk, response.success = chunk, True
+        return response
+
+    async def _by_policy(
+        self, request: PredictChunk.Request, response: PredictChunk.Response, instruction: str
+    ) -> PredictChunk.Response:
+        """Have the policy server answer, for the instruction of a skill."""
+        self._instruct(instruction)
+        answered = await self.ask(self._policy, request, self.parameters.wait_timeout)
+        if answered is None:
+            response.message = f"no policy server answers on {topics.SKILL_POLICY} for '{instruction}': is it alive?"
+            return response
+        return answered
+
+    def _instruct(self, instruction: str) -> None:
+        """Publish what the policy is to do now, if that has changed; an empty text ends it."""
+        if instruction != self._instructed:
+            self._instructed = instruction
+            self._instructions.publish(String(data=instruction))
+
+    def _advance(self, station: SkillStation, reading: ArmReading) -> tuple[int, Any, Any]:
+        """Go on with the skill; on the worker's thread."""
+        self._look(station)
+        joints, widths = station.advance(reading, LONGEST_GAP, lambda: self._reading or reading)
+        return station.context.arm.step, joints, widths
+
+    def _look(self, station: SkillStation) -> None:
+        """Take in what was detected; on the worker's thread, which alone uses the scene."""
+        while self._reports:
+            message = self._reports.popleft()
+            stamp_s = nanoseconds(message.header.stamp) * 1e-9
+            try:
+                things, wrong = things_from(message, self._robot.base_frame, stamp_s)
+            except BadMessageError as error:
+                station.wrong = str(error)
+                continue
+            station.wrong = wrong
+            station.context.scene.take(things, stamp_s)
+
+    # -- skills -------------------------------------------------------------------------------------------------
+
+    async def _look_around(self, request: LookAround.Request, response: LookAround.Response) -> LookAround.Response:
+        """Report what is seen; only once an episode runs and something was seen."""
+        while self._station is None or (not self._reports and not self._station.context.scene.all()):
+            await self.sleep(_FEEDBACK_S)
+        station = self._station
+
+        def seen() -> Any:
+            self._look(station)
+            return station.seen()
+
+        response.seen = [seen_message(each) for each in await answer(self._work, seen)]
+        response.areas = area_messages(workplace_map(station.context.reach))
+        response.at = AREA
+        return response
+
+    def _accept(self, goal: DoSkill.Goal) -> GoalResponse:
+        """Accept a skill while none is being done: a robot has one body."""
+        if self._busy or self._station is None:
+            why = "another skill is being done" if self._busy else "no episode is running"
+            self.get_logger().warning(f"{goal.skill} is refused: {why}")
+            return GoalResponse.REJECT
+        self._busy = True
+        return GoalResponse.ACCEPT
+
+    async def _execute(self, goal: Any) -> DoSkill.Result:
+        try:
+            return await self._do(goal, Call(goal.request.skill, tuple(goal.request.arguments)))
+        finally:
+            self._busy, self._askers = False, 1
+
+    async def _do(self, goal: Any, call: Call) -> DoSkill.Result:
+        """Begin a skill, and wait until it is over; the arm controller's requests carry it on."""
+        station = self._station
+        began_ns, told_at = self.get_clock().now().nanoseconds, 0.0
+        self._stop_why = "the emergency stop is set: release it first" if self._stopped else ""
+        self._asked_at = time.monotonic()
+        if station is None:
+            goal.abort()
+            return DoSkill.Result(done=False, reason="no episode is running")
+        run: SkillRun = await answer(self._work, partial(station.begin, call))
+        while run.outcome is None:
+            if why := self._interrupted(goal):
+                await answer(self._work, partial(run.fail, why))
+                break
+            elapsed = (self.get_clock().now().nanoseconds - began_ns) * 1e-9
+            if time.monotonic() - told_at > _FEEDBACK_S:
+                told_at = time.monotonic()
+                goal.publish_feedback(DoSkill.Feedback(elapsed=elapsed))
+            await self.sleep(_POLL_S)
+        outcome = run.outcome or SkillOutcome(False, "it was stopped")
+        seconds = (self.get_clock().now().nanoseconds - began_ns) * 1e-9
+        self.problem(station.wrong)
+        told = "done" if outcome.done else outcome.reason
+        self.get_logger().info(f"{call}: {told} ({seconds:.1f} s)")
+        if goal.is_cancel_requested:
+            goal.canceled()
+        elif outcome.done:
+            goal.succeed()
+        else:
+            goal.abort()
+        return result_message(outcome, seconds, await answer(self._work, station.seen))
+
+    def _interrupted(self, goal: Any) -> str:
+        """Return why a skill is not gone on with; empty where it is."""
+        if goal.is_cancel_requested:
+            return "it was stopped"
+        if self._stop_why:
+            return self._stop_why
+        askers = self.count_clients(f"{self.resolve_service_name(topics.DO_SKILL)}/_action/send_goal")
+        self._askers = max(self._askers, askers)
+        if askers < self._askers:  # nobody says whose goal it is: the one that is gone may be that client
+            return "the client that asked for it is gone: the arm holds"
+        silent = time.monotonic() - self._asked_at
+        if silent > self.parameters.silence:
+            return f"arm_controller has not asked for set-points for {silent:.0f} s: is it alive?"
+        return ""
+
+
+def main() -> None:
+    """Run the node."""
+    run_node(SkillServerNode)

@@ -1,0 +1,113 @@
+"""Boxes that stand upright: what a hand or a thing may not touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kc_vla.skills.interface import Vector
+from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
+
+_WALL = 0.016
+"""Thickness that the walls of what is hollow are taken to have, m."""
+HOLLOW = frozenset({"drawer", "sink", "tray", "basket", "box", "bin", "bowl", "pot", "pan"})
+"""Types that things lie in from above: their boxes are walls around a space."""
+SUPPORTS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "fridge", "oven"})
+"""Types with a front that opens."""
+
+
+@dataclass(frozen=True, eq=False)
+class UprightBox:
+    """A box that is turned about the vertical only.
+
+    Attributes:
+        middle: of it (3,), m.
+        size: along its own axes (3,), m.
+        yaw: of its first axis, rad.
+    """
+
+    middle: Vector
+    size: Vector
+    yaw: float
+
+    @classmethod
+    def around(cls, thing: PerceivedThing) -> UprightBox:
+        """Return the box of a thing; of one that has tipped over, the narrowest around it."""
+        sides, yaw = thing.footprint
+        return cls(thing.position, np.array([*sides, thing.extent[2]]), yaw)
+
+    @property
+    def corners(self) -> Vector:
+        """Return the corners of its footprint (4, 2), m."""
+        half = self.size[:2] / 2
+        corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        return np.asarray(corners @ np.array([[c, s], [-s, c]]) + self.middle[:2])
+
+    def grown(self, margin: float) -> UprightBox:
+        """Return it larger by a margin on each side, m."""
+        return UprightBox(self.middle, self.size + 2 * margin, self.yaw)
+
+    def meets(self, other: UprightBox) -> bool:
+        """Return whether the two have a point in common."""
+        if abs(self.middle[2] - other.middle[2]) >= (self.size[2] + other.size[2]) / 2:
+            return False
+        mine, theirs = self.corners, other.corners
+        for yaw in (self.yaw, other.yaw):
+            for axis in ((np.cos(yaw), np.sin(yaw)), (-np.sin(yaw), np.cos(yaw))):
+                a, b = mine @ axis, theirs @ axis
+                if a.max() <= b.min() or b.max() <= a.min():
+                    return False
+        return True
+
+
+def meets_any(box: UprightBox, others: Iterable[UprightBox]) -> bool:
+    """Return whether a box meets one of several."""
+    return any(box.meets(each) for each in others)
+
+
+def hand_boxes(place: Vector, yaw: float, width: float) -> tuple[UprightBox, ...]:
+    """Return what a parallel gripper that points down takes up: two fingers and the palm above them.
+
+    Args:
+        place: of the tool center point (3,), m.
+        yaw: of the hand, rad; the fingers are at its sides.
+        width: between the fingers, m.
+    """
+    across = np.array([-np.sin(yaw), np.cos(yaw), 0.0])
+    finger = np.array([0.02, 0.016, 0.05])
+    boxes = [
+        UprightBox(place + side * (width / 2 + 0.008) * across + (0, 0, 0.015), finger, yaw) for side in (-1.0, 1.0)
+    ]
+    return (*boxes, UprightBox(place + np.array([0.0, 0.0, 0.12]), np.array([0.066, 0.206, 0.15]), yaw))
+
+
+def obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[UprightBox]:
+    """Return the boxes of all that was seen and is not shut in: hollow things as their walls."""
+    return [box for _, box in named_obstacles(scene, without)]
+
+
+def named_obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[tuple[str, UprightBox]]:
+    """Return the boxes of all that was seen and is not shut in, each with the id of its thing."""
+    left_out = set(without)
+    found: list[tuple[str, UprightBox]] = []
+    for each in scene.all():
+        if each.object_id in left_out or scene.is_shut_in(each):
+            continue
+        if each.object_type in HOLLOW and (each.object_type != "drawer" or OPENED in each.states):
+            found += [(each.object_id, wall) for wall in _walls(each)]
+        elif each.object_type != "drawer":  # a closed one is within the box of its cabinet
+            found.append((each.object_id, UprightBox.around(each)))
+    return found
+
+
+def _walls(thing: PerceivedThing) -> list[UprightBox]:
+    """Return four walls and a floor."""
+    x, y, z = thing.size.tolist()
+    walls = [((side * (x - _WALL) / 2, 0.0, 0.0), (_WALL, y, z)) for side in (-1, 1)] + [
+        ((0.0, side * (y - _WALL) / 2, 0.0), (x, _WALL, z)) for side in (-1, 1)
+    ]
+    walls.append(((0.0, 0.0, -z / 2 + 0.003), (x, y, 0.006)))
+    return [UprightBox(thing.out(np.array(place)), np.array(size), thing.yaw) for place, size in walls]

@@ -1,0 +1,143 @@
+"""Picks things up from above, and judges that by the fingers and by looking again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kc_vla.skills.boxes import hand_boxes, meets_any, obstacles
+from kc_vla.skills.context import SkillContext
+from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
+from kc_vla.skills.held_thing import HeldThing
+from kc_vla.skills.interface import ArmPath, Skill, SkillError
+from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.tool_path import ToolPose
+
+_SPARE_M = 0.005
+"""The gripper opens by so much more than a thing is wide."""
+_DEPTH, _LOWEST = 0.035, 0.011
+"""The tool goes so far below the top of a thing, and no nearer than this to what it stands on, m."""
+_ROUND = 0.93
+"""What is as wide as this share of its length can be taken from any side."""
+_TURNS = np.radians([0, 15, -15, 30, -30, 45, -45, 60, -60, 75, -75, 90])
+"""Turns of the hand that are tried at something round, rad from straight ahead."""
+_HIGHER = (0.0, 0.01, 0.02)
+"""Grasps are tried so much nearer to the top, m."""
+_LEAST_DEPTH = 0.008
+_MOVED_M = 0.04
+"""What is seen no further than this from where it was has not been taken, m."""
+
+
+def pick_up(context: SkillContext, object_id: str) -> Skill:
+    """Take a thing into the hand."""
+    if context.held is not None:
+        raise SkillError(f"the hand holds {context.held.thing.object_id} already")
+    yield from context.look_for(object_id)
+    thing = context.scene.need(object_id)
+    if context.scene.is_shut_in(thing):
+        raise SkillError(f"{object_id} is in {thing.container[1]}, which is closed")
+    failure = SkillError(f"{object_id} cannot be reached from above: something is in the way of the hand")
+    for grasp in grasps(context, thing):
+        pose, wide, across = grasp
+        try:
+            approach = _approach(context, pose, wide)
+        except SkillError as error:
+            failure = error
+            continue
+        break
+    else:
+        raise failure
+    yield approach
+    reach = context.straight("reach", [pose], wide, SLOW)
+    yield reach
+    yield context.settled("reach")
+    yield context.fingers("grasp", CLOSED_M, 0.7)
+    below = float(pose.position[2]) - thing.bottom
+    if not _holds(context, across):
+        yield context.fingers("release", wide)
+        yield context.along("retreat", reach.joints[::-1], wide)
+        raise SkillError(f"there is nothing between the fingers where {object_id} was seen")
+    hand_yaw = _yaw_of(pose)
+    context.held = HeldThing(thing, context.arm.width, below, thing.footprint[1] - hand_yaw)
+    yield context.along("lift", reach.joints[::-1], CLOSED_M)  # the way back, which is there
+    yield from context.look_for(object_id)
+    if context.grips and not _still_there(context, thing):
+        return ""
+    context.held = None
+    raise SkillError(f"{object_id} slipped out of the fingers as it was lifted")
+
+
+def _approach(context: SkillContext, pose: ToolPose, wide: float) -> ArmPath:
+    """Return the way to a pose above a grasp from which the arm can reach it.
+
+    Raises:
+        SkillError: there is none.
+    """
+    failure = SkillError("")
+    for height in (ABOVE, ABOVE / 2):
+        try:
+            path = context.free("approach", pose.moved(z=height), wide)
+            context.paths.straight(path.joints[-1], [pose], SLOW)
+            return path
+        except SkillError as error:
+            failure = error
+    raise failure
+
+
+def grasps(context: SkillContext, thing: PerceivedThing) -> Iterator[tuple[ToolPose, float, float]]:
+    """Yield poses of a hand that comes from above, how wide the fingers are there, and how wide the thing is, m.
+
+    Those that need the least turn come first. A hand that would touch something else is left out.
+
+    Raises:
+        SkillError: the thing is too wide for the gripper.
+    """
+    around = obstacles(context.scene, (thing.object_id,))
+    ahead = float(np.arctan2(thing.position[1], thing.position[0]))
+    ways = _ways(thing, ahead)
+    if min(across for _, across in ways) > context.opening - _SPARE_M:
+        raise SkillError(
+            f"{thing.object_id} is {min(across for _, across in ways) * 100:.1f} cm wide, and the gripper opens "
+            f"{context.opening * 100:.1f} cm"
+        )
+    deep = max(thing.position[2], thing.top - _DEPTH, thing.bottom + _LOWEST)
+    for higher in _HIGHER:
+        height = min(deep + higher, thing.top - _LEAST_DEPTH) if higher else deep
+        for yaw, across in ways:
+            if across > context.opening - _SPARE_M:
+                continue
+            place = np.array([*thing.position[:2], height])
+            for wide in (context.opening, across + 2 * _SPARE_M):
+                wide = min(wide, context.opening)
+                if not any(meets_any(each, around) for each in hand_boxes(place, yaw, wide)):
+                    yield ToolPose(place, facing_down(yaw)), wide, across
+                    break
+
+
+def _ways(thing: PerceivedThing, ahead: float) -> list[tuple[float, float]]:
+    """Return yaws of the hand, nearest to straight ahead first, and how wide the thing is across the fingers, m."""
+    sides, yaw = thing.footprint
+    x, y = sides.tolist()
+    if min(x, y) > _ROUND * max(x, y):
+        return [(ahead + float(turn), max(x, y)) for turn in _TURNS]
+    across_each = [(yaw, y), (yaw + np.pi / 2, x)]  # the fingers close across the yaw
+    turned = [(ahead + float((each - ahead + np.pi / 2) % np.pi - np.pi / 2), across) for each, across in across_each]
+    about = [(each + half, across) for each, across in sorted(turned, key=lambda way: way[1]) for half in (0.0, np.pi)]
+    return about  # the same between the fingers, and perhaps within reach where the first is not
+
+
+def _holds(context: SkillContext, across: float) -> bool:
+    return context.grips and context.arm.width > 0.3 * across
+
+
+def _still_there(context: SkillContext, thing: PerceivedThing) -> bool:
+    seen = context.seen_since(thing.object_id, thing.seen_s)
+    if seen is None:
+        return False
+    return bool(np.linalg.norm(seen.position - thing.position) < _MOVED_M)
+
+
+def _yaw_of(pose: ToolPose) -> float:
+    x, y, _ = pose.rotation.apply((1.0, 0.0, 0.0)).tolist()
+    return float(np.arctan2(y, x))

@@ -1,0 +1,34 @@
+"""How the hand is turned, and how fast it moves."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kc_vla.skills.tool_path import ToolPose
+
+CLOSED_M = 0.0
+"""Width of closed fingers, m."""
+SLOW, BRISK = 0.12, 0.3
+"""Speeds of the tool at things, and past them, m/s."""
+ABOVE = 0.1
+"""The hand comes to a thing, and leaves it, from so far above, m."""
+_DOWN = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
+
+
+def facing_down(yaw: float = 0.0) -> Rotation:
+    """Return the turn of a tool that points down; its fingers close across the direction `yaw` (rad, 0 ahead)."""
+    return Rotation.from_euler("z", yaw) * _DOWN
+
+
+def looking_from(angle: float, distance: float, height: float, tilt: float) -> ToolPose:
+    """Return a pose from which a camera on the hand looks outwards.
+
+    Args:
+        angle: direction from the base, rad.
+        distance: of the hand from the axis of the base, m.
+        height: of the hand, m.
+        tilt: how far the hand is raised from straight down, rad.
+    """
+    place = np.array([distance * np.cos(angle), distance * np.sin(angle), height])
+    return ToolPose(place, Rotation.from_euler("z", angle) * Rotation.from_euler("y", -tilt) * _DOWN)

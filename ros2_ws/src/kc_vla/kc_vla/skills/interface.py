@@ -1,0 +1,94 @@
+"""What a skill is made of: what the arm reports, what a skill has it do next, and why a skill failed.
+
+A skill is a generator. It yields one `Step` after the other, and goes on when that step is done; `SkillRun` plays the
+steps to the arm. A skill that fails raises a `SkillError`, and the arm holds where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.errors import StackError
+
+Vector = NDArray[np.float64]
+
+
+class SkillError(StackError):
+    """A skill that failed, or that cannot be done; the text says in one line why."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArmReading:
+    """The arm at a control step.
+
+    Attributes:
+        step: index of the control step.
+        joints: angles (N,), rad.
+        width: between the fingers, m.
+        effort: of the gripper, in the unit of its driver; None where it reports none.
+    """
+
+    step: int
+    joints: Vector
+    width: float
+    effort: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ArmPath:
+    """Set-points for the arm, one for each control step.
+
+    Attributes:
+        stage: of the skill: "approach", "grasp", "pull".
+        joints: angles (T, N), rad.
+        widths: between the fingers (T,), m.
+        slack: the skill fails where a joint is further than this from its set-point, rad.
+    """
+
+    stage: str
+    joints: Vector
+    widths: Vector
+    slack: float = 0.35
+
+
+@dataclass(frozen=True, eq=False)
+class HoldStage:
+    """A stage in which the arm stays where it was sent last.
+
+    Attributes:
+        stage: of the skill: "look", "grasp".
+        steps: that it takes at most.
+        until: whether it may end now; None: it takes all its steps.
+        width: between the fingers meanwhile, m; None: as before.
+    """
+
+    stage: str
+    steps: int
+    until: Callable[[], bool] | None = None
+    width: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyStage:
+    """A stage in which a policy moves the arm, with an instruction of its own.
+
+    Attributes:
+        stage: of the skill: "policy".
+        instruction: of the policy, natural language.
+        steps: that it takes at most.
+        until: whether it may end now.
+    """
+
+    stage: str
+    instruction: str
+    steps: int
+    until: Callable[[], bool]
+
+
+Step = ArmPath | HoldStage | PolicyStage
+Skill = Generator[Step, None, str]
+"""Yields steps and returns a remark, mostly empty; see the module."""

@@ -1,0 +1,74 @@
+"""Looks at a thing, into what is open, and around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kc_vla.skills.context import SkillContext
+from kc_vla.skills.hands import looking_from
+from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step
+from kc_vla.skills.perceived import PerceivedThing
+
+_AT = ((0.33, 0.45, 0.45), (0.25, 0.3, 0.45), (0.25, 0.3, 0.75))
+"""Distance from the base's axis and height (m), and tilt (rad), from which the hand looks at something: the first that
+the arm reaches counts."""
+_INTO = (((0.36, 0.5, 0.25), (0.28, 0.32, 0.25)), ((0.28, 0.5, 0.75), (0.2, 0.3, 0.75)))
+"""The same from which it looks down into something that is open, and into it from the front."""
+_AROUND = np.radians([85.0, 40.0, 0.0, -40.0, -85.0])
+"""Directions in which it looks around, rad."""
+_STAY_S = 0.4
+
+
+def look_at(context: SkillContext, object_id: str) -> Skill:
+    """Look at a thing that was seen before."""
+    thing = context.scene.need(object_id)
+    yield _turn(context, "look at", _direction(thing), _AT)
+    since_s = context.scene.now_s
+    yield from context.look_for(object_id)
+    if context.seen_since(object_id, since_s) is None and not context.scene.is_shut_in(thing):
+        raise SkillError(f"{object_id} is not seen any more where it was")
+    return ""
+
+
+def look_around(context: SkillContext) -> Skill:
+    """Look at all that the arm reaches."""
+    for angle in _AROUND:
+        yield _turn(context, "look around", float(angle), _AT)
+        yield HoldStage("look around", context.steps(_STAY_S))
+    yield from context.look(lambda since_s: True)
+    return ""
+
+
+def look_into(context: SkillContext, object_id: str) -> Iterator[Step]:
+    """Yield the steps of a look into something that is open, from two sides."""
+    angle = _direction(context.scene.need(object_id))
+    for places in _INTO:
+        yield _turn(context, "look into", angle, places)
+        yield HoldStage("look into", context.steps(_STAY_S))
+    yield from context.look_for(object_id)
+
+
+def _turn(context: SkillContext, stage: str, angle: float, places: Sequence[tuple[float, float, float]]) -> ArmPath:
+    """Return the way to the first of some places from which the hand looks outwards.
+
+    Raises:
+        SkillError: the arm reaches none of them.
+    """
+    failure = SkillError("there is no place to look from")
+    for distance, height, tilt in places:
+        try:
+            return context.free(stage, looking_from(angle, distance, height, tilt), _width(context))
+        except SkillError as error:
+            failure = error
+    raise failure
+
+
+def _direction(thing: PerceivedThing) -> float:
+    return float(np.arctan2(thing.position[1], thing.position[0]))
+
+
+def _width(context: SkillContext) -> float:
+    """Return how the fingers stay: as they are, or closed on what they hold."""
+    return 0.0 if context.held is not None else context.arm.width

@@ -1,0 +1,111 @@
+"""A `PathMaker` with the motion planner: its free ways keep clear of all that was perceived, for any robot file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kc_vla.arm.kinematics import Kinematics
+from kc_vla.core.robot import JointLimits, Robot
+from kc_vla.motion.hand import ParallelHand
+from kc_vla.motion.planner import MotionPlanner
+from kc_vla.motion.problem import MotionError
+from kc_vla.motion.scene import HeldBox, MotionScene, SceneBox
+from kc_vla.skills.boxes import UprightBox
+from kc_vla.skills.hands import facing_down
+from kc_vla.skills.held_thing import HeldThing
+from kc_vla.skills.interface import SkillError, Vector
+from kc_vla.skills.tool_path import VELOCITY_SHARE, StraightPathMaker, ToolPose
+
+MOST_SPEED = 0.8
+"""Velocity of a joint that ways use at most, rad/s: less than the arm controller's own limit, so that it can follow."""
+_MOST_BOXES = 300
+_LEAST_M = 1e-3
+_EDGE_RAD, _BEYOND_RAD = 1e-3, 0.02
+"""A path begins so far within the limits of the joints, where the arm is no further than the second beyond, rad."""
+_TRIED_M, _TRIED_HIGH_M = (0.25, 0.35, 0.45), 0.15
+"""Distances before the base, and the height, at which a hand is tried, m."""
+
+
+class MotionPathMaker(StraightPathMaker):
+    """Goes straight as its base does, for a hand at work, and plans all other ways."""
+
+    def __init__(self, robot: Robot, max_speed: float = MOST_SPEED) -> None:
+        """Build the arm.
+
+        Args:
+            robot: its robot file.
+            max_speed: of a joint, rad/s.
+
+        Raises:
+            RobotError, DescriptionError: the robot has no links, or no description that can be used.
+        """
+        self._planner = MotionPlanner(robot, max_speed=max_speed)
+        grip = self._turned(_grip_of(self._planner.hand), robot.rest)
+        kinematics = Kinematics(robot.links_of(""))
+        slow = np.minimum(robot.limits.speed, max_speed / VELOCITY_SHARE)
+        limits = JointLimits(robot.limits.lowest, robot.limits.highest, slow)
+        super().__init__(kinematics, limits, robot.rest, robot.control_rate, grip=grip)
+
+    def _turned(self, grip: Vector, rest: Vector) -> Vector:
+        """Return the point between the fingers (4, 4), turned by half a turn where the hand then reaches more.
+
+        The fingers are the same then, and the last joint of an arm may reach only one of the two.
+        """
+        half = grip @ _pose(np.zeros(3), np.pi)
+        return max((grip, half), key=lambda each: self._reached(each, rest))
+
+    def _reached(self, grip: Vector, rest: Vector) -> int:
+        """Return how many of some poses before the arm a hand that points down can take."""
+        count = 0
+        for distance in _TRIED_M:
+            pose = ToolPose(np.array([distance, 0.0, _TRIED_HIGH_M]), facing_down())
+            try:
+                self._planner.joints_for(pose.matrix @ np.linalg.inv(grip), rest)
+            except MotionError:
+                continue
+            count += 1
+        return count
+
+    def avoid(self, boxes: Sequence[tuple[str, UprightBox]], held: HeldThing | None, width: float) -> None:
+        """Take in what free ways keep clear of from now on: see `PathMaker.avoid`."""
+        found = []
+        for name, each in boxes[:_MOST_BOXES]:
+            try:
+                found.append(SceneBox(name, _pose(each.middle, each.yaw), np.maximum(each.size, _LEAST_M)))
+            except MotionError:
+                continue  # a box that cannot be, as a detector may report: no planned way leads there either
+        carried = None
+        if held is not None:
+            sides, height = held.thing.footprint[0], held.thing.extent[2]
+            in_grip = _pose(np.array([0.0, 0.0, held.below - height / 2]), -held.turn)
+            carried = HeldBox(held.thing.object_id, self._grip @ in_grip, np.array([*sides, height]))
+        self._planner.scene = MotionScene(boxes=tuple(found), held=carried, width=width)
+
+    def free(self, start: Vector, goal: ToolPose) -> Vector:
+        """Return set-points to a pose by any free way: see `PathMaker.free`."""
+        inside = np.clip(start, self._planner.arm.lower + _EDGE_RAD, self._planner.arm.upper - _EDGE_RAD)
+        begin = inside if np.abs(inside - start).max() < _BEYOND_RAD else start  # measured, it may lie at a limit
+        try:
+            path = self._planner.to_pose(begin, goal.matrix @ self._ungrip)
+            joints = self._planner.trajectory(path).joints
+        except MotionError as error:
+            raise SkillError(str(error)) from None
+        return np.asarray(joints[1:] if len(joints) > 1 else joints)
+
+
+def _grip_of(hand: ParallelHand) -> Vector:
+    """Return the pose of the point between the fingers in the tool frame (4, 4), m."""
+    pose, ahead = np.eye(4), np.array([0.0, 0.0, 1.0])
+    pose[:3, :3] = np.column_stack([np.cross(hand.closing, ahead), hand.closing, ahead])
+    pose[2, 3] = hand.depth
+    return pose
+
+
+def _pose(place: Vector, yaw: float) -> Vector:
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_euler("z", yaw).as_matrix()
+    pose[:3, 3] = place
+    return pose

@@ -1,0 +1,170 @@
+"""What perception has reported of things and furniture: the only source that a skill has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kc_vla.skills.interface import SkillError, Vector
+
+OPENED, CLOSED = "opened", "closed"
+_IN, _ON = "in ", "on "
+_UPRIGHT = 0.97
+_YAWS = np.radians(np.arange(0.0, 90.0, 5.0))
+MOST_THINGS = 500
+"""So many things are known at most; the one that was seen longest ago goes."""
+
+
+@dataclass(frozen=True, eq=False)
+class PerceivedThing:
+    """One thing as it was reported last, in the frame of the arm's base.
+
+    Attributes:
+        object_id: the same each time it is seen.
+        object_type: "apple", "drawer".
+        position: of the middle of its box (3,), m.
+        rotation: of its box.
+        size: of its box along its own axes (3,), m.
+        state: "opened", "on", or empty.
+        attributes: what else is reported, such as its "place".
+        confidence: 0..1.
+        seen_s: stamp of the report, s.
+    """
+
+    object_id: str
+    object_type: str
+    position: Vector
+    rotation: Rotation
+    size: Vector
+    state: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    confidence: float = 1.0
+    seen_s: float = 0.0
+
+    @property
+    def states(self) -> frozenset[str]:
+        """Return all states that it is in."""
+        return frozenset(filter(None, (self.state, self.attributes.get("also", ""))))
+
+    @property
+    def yaw(self) -> float:
+        """Return the turn of its box about the vertical, rad."""
+        x, y, _ = self.rotation.apply((1.0, 0.0, 0.0)).tolist()
+        return float(np.arctan2(y, x))
+
+    @property
+    def is_upright(self) -> bool:
+        """Return whether one of the axes of its box is vertical as it was made: it has not tipped over."""
+        return abs(float(self.rotation.as_matrix()[2, 2])) > _UPRIGHT
+
+    @property
+    def footprint(self) -> tuple[Vector, float]:
+        """Return the sides (2,) of the narrowest upright box around it, m, and the yaw of the first, rad."""
+        if self.is_upright:
+            return self.size[:2], self.yaw
+        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        corners = self.rotation.apply(signs * self.size / 2)[:, :2]
+        best = min(_YAWS, key=lambda yaw: float(np.prod(_sides(corners, yaw))))
+        return _sides(corners, best), float(best)
+
+    @property
+    def extent(self) -> Vector:
+        """Return the size (3,) of the box around it along the axes of the base, m."""
+        return np.asarray(np.abs(self.rotation.as_matrix()) @ self.size)
+
+    @property
+    def top(self) -> float:
+        """Return the height of its upper side, m."""
+        return float(self.position[2] + self.extent[2] / 2)
+
+    @property
+    def bottom(self) -> float:
+        """Return the height of its lower side, m."""
+        return float(self.position[2] - self.extent[2] / 2)
+
+    @property
+    def container(self) -> tuple[str, str]:
+        """Return "in" or "on" and the id of what holds it; two empty texts where that is not reported."""
+        place = self.attributes.get("place", "")
+        for relation in (_IN, _ON):
+            if place.startswith(relation):
+                return relation.strip(), place.removeprefix(relation)
+        return "", ""
+
+    def into(self, point: Vector) -> Vector:
+        """Return a point (..., 3) of the base's frame in that of its box, m."""
+        return np.asarray(self.rotation.inv().apply(point - self.position))
+
+    def out(self, point: Vector) -> Vector:
+        """Return a point (..., 3) of its box's frame in that of the base, m."""
+        return np.asarray(self.rotation.apply(point) + self.position)
+
+
+def _sides(points: Vector, yaw: float) -> Vector:
+    """Return how far points (N, 2) reach along an axis of that yaw (rad), and across it, (2,), m."""
+    along = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]]) @ points.T
+    return np.asarray(np.ptp(along, axis=1))
+
+
+class PerceivedScene:
+    """All that was reported, each thing as it was seen last.
+
+    Attributes:
+        now_s: stamp of the newest report, s; negative infinity before the first.
+    """
+
+    def __init__(self) -> None:
+        self._things: dict[str, PerceivedThing] = {}
+        self.now_s = float("-inf")
+
+    def take(self, things: Iterable[PerceivedThing], stamp_s: float) -> None:
+        """Take in a report; one that is older than the newest changes nothing."""
+        if stamp_s < self.now_s:
+            return
+        self.now_s = stamp_s
+        for each in things:
+            self._things.pop(each.object_id, None)
+            self._things[each.object_id] = each
+        while len(self._things) > MOST_THINGS:
+            del self._things[next(iter(self._things))]
+
+    def forget(self) -> None:
+        """Forget everything, as where another episode begins."""
+        self._things.clear()
+        self.now_s = float("-inf")
+
+    def find(self, object_id: str) -> PerceivedThing | None:
+        """Return a thing as it was seen last; None for one that never was."""
+        return self._things.get(object_id)
+
+    def need(self, object_id: str) -> PerceivedThing:
+        """Return a thing as it was seen last.
+
+        Raises:
+            SkillError: it never was.
+        """
+        found = self.find(object_id)
+        if found is None:
+            raise SkillError(f"{object_id} has not been seen")
+        return found
+
+    def all(self) -> tuple[PerceivedThing, ...]:
+        """Return everything, the oldest report first."""
+        return tuple(self._things.values())
+
+    def since(self, stamp_s: float) -> tuple[PerceivedThing, ...]:
+        """Return what was reported after a stamp, s."""
+        return tuple(each for each in self._things.values() if each.seen_s > stamp_s)
+
+    def held_in(self, holder_id: str) -> tuple[PerceivedThing, ...]:
+        """Return what was seen in or on a thing."""
+        return tuple(each for each in self._things.values() if each.container[1] == holder_id)
+
+    def is_shut_in(self, thing: PerceivedThing) -> bool:
+        """Return whether a thing is in something that is closed."""
+        relation, name = thing.container
+        holder = self.find(name)
+        return relation == "in" and holder is not None and CLOSED in holder.states

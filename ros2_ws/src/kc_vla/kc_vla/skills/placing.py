@@ -1,0 +1,161 @@
+"""Puts what is in the hand on or into something from above, and judges that by looking again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kc_vla.skills.boxes import HOLLOW, UprightBox, hand_boxes, meets_any, obstacles
+from kc_vla.skills.context import SkillContext
+from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
+from kc_vla.skills.held_thing import HeldThing
+from kc_vla.skills.interface import Skill, SkillError
+from kc_vla.skills.looking import look_into
+from kc_vla.skills.perceived import CLOSED, PerceivedThing
+from kc_vla.skills.tool_path import ToolPose
+
+SURFACE = "worktop"
+"""Id and type of the surface that the arm stands on."""
+_RIM = 0.014
+"""Thickness of the walls of what is hollow, m."""
+_MARGINS = (0.02, 0.01, 0.003)
+"""Around a thing where it is put; the first that leaves room counts, m."""
+_GRID = 0.02
+"""Between two spots that are tried, m."""
+_FLOOR = {"drawer": 0.01, "sink": 0.009, "tray": 0.005}
+"""Height of the floor of what is hollow above its lower side, m; where none is named, that of a drawer."""
+_DROPS = (0.004, 0.03, 0.055)
+"""A thing is released so far above what it is to stand on, m; higher where a hollow has no room for the hand."""
+_FREED, _FREED_OPEN = 0.018, 0.03
+"""The fingers open by so much to release a thing in a hollow, and elsewhere, m."""
+_FOUND_M = 0.08
+"""It is at its place when it is seen no further than this from it, m."""
+_FOUND_HIGH_M = 0.04
+"""... and no higher than this above what it was put on, m."""
+_NEAR_BASE = 0.3
+"""Nothing is put down nearer to the axis of the base, m."""
+_WORKTOP_RANGE = (0.34, 0.58)
+_TURNS = np.radians([0, 30, -30, 60, -60, 90, 45, -45])
+
+
+def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
+    """Put what is in the hand on or into a thing."""
+    held = context.held
+    if held is None or held.thing.object_id != object_id:
+        raise SkillError(f"{object_id} is not in the hand")
+    if not context.grips:
+        context.held = None
+        raise SkillError(f"{object_id} is not between the fingers any more: it fell on the way")
+    if holder_id != SURFACE:
+        yield from context.look_for(holder_id)
+    holder = None if holder_id == SURFACE else context.scene.need(holder_id)
+    if holder is not None and CLOSED in holder.states and holder.object_type in HOLLOW:
+        raise SkillError(f"{holder_id} is closed")
+    inside = holder is not None and holder.object_type in HOLLOW
+    failure = SkillError(f"there is no room for {object_id} in or on {holder_id}")
+    for pose in spots(context, held, holder):
+        try:
+            approach = context.free("carry", pose.moved(z=ABOVE), CLOSED_M)
+            lower = context.paths.straight(approach.joints[-1], [pose], SLOW)
+        except SkillError as error:
+            failure = error
+            continue
+        break
+    else:
+        raise failure
+    yield approach
+    if not context.grips:
+        context.held = None
+        raise SkillError(f"{object_id} fell out of the hand on the way to {holder_id}")
+    yield context.along("lower", lower, CLOSED_M)
+    yield context.settled("lower")
+    wide = min(context.opening, held.width + (_FREED if inside else _FREED_OPEN))
+    yield context.fingers("release", wide)
+    since_s = context.scene.now_s
+    context.held = None
+    yield context.along("retreat", lower[::-1], wide)
+    if inside:
+        yield from look_into(context, holder_id)
+    yield from context.look_for(object_id)
+    seen = context.seen_since(object_id, since_s)
+    if seen is None:
+        raise SkillError(f"{object_id} is not seen after it was put on or into {holder_id}")
+    off = float(np.linalg.norm(seen.position[:2] - pose.position[:2]))
+    high = float(seen.bottom) - _ground(holder)
+    if high > _FOUND_HIGH_M:
+        raise SkillError(f"{object_id} is seen {high * 100:.0f} cm above where it was put: it may stick to the hand")
+    if not _is_at(seen, holder_id) and off > _FOUND_M:
+        raise SkillError(f"{object_id} is seen {off * 100:.0f} cm away from where it was put")
+    return ""
+
+
+def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None) -> Iterator[ToolPose]:
+    """Yield poses of the tool at which what is in the hand can be released, the best first.
+
+    Args:
+        context: of the skill.
+        held: what is in the hand.
+        holder: what it is put on or into; None for the worktop.
+    """
+    thing = held.thing
+    inside = holder is not None and holder.object_type in HOLLOW
+    beneath = {holder.object_id} if holder is not None and not inside else set()
+    around = obstacles(context.scene, {thing.object_id} | beneath)
+    ground = _ground(holder)
+    size = np.array([*thing.footprint[0], thing.extent[2]])
+    wide = min(context.opening, held.width + _FREED)
+    for drop in _DROPS if inside else _DROPS[:1]:
+        for margin in _MARGINS:
+            for x, y in _places(context, holder):
+                ahead = holder.yaw if holder is not None and inside else float(np.arctan2(y, x))
+                for turn in _TURNS:
+                    yaw = ahead + float(turn)
+                    place = np.array([x, y, ground + held.below + drop])
+                    body = UprightBox(np.array([x, y, ground + size[2] / 2 + 0.012]), size, yaw + held.turn)
+                    if not _within(body.grown(margin / 2), holder, inside) or meets_any(body.grown(margin), around):
+                        continue
+                    if any(meets_any(each, around) for each in hand_boxes(place, yaw, wide)):
+                        continue
+                    yield ToolPose(place, facing_down(yaw))
+                    break
+
+
+def _ground(holder: PerceivedThing | None) -> float:
+    """Return the height on which a thing stands in or on something, m."""
+    if holder is None:
+        return 0.0
+    if holder.object_type in HOLLOW:
+        return holder.bottom + _FLOOR.get(holder.object_type, _FLOOR["drawer"])
+    return holder.top
+
+
+def _places(context: SkillContext, holder: PerceivedThing | None) -> Iterator[tuple[float, float]]:
+    """Yield the middles of a grid, m: those in the middle of the holder first; on the worktop those near the hand."""
+    if holder is None:
+        low, high = _WORKTOP_RANGE
+        tool = context.tool.position
+        steps = np.arange(-high, high + 1e-9, _GRID)
+        grid = [(float(x), float(y)) for x in steps for y in steps if low < np.hypot(x, y) < high and x > 0.0]
+        grid.sort(key=lambda each: float(np.hypot(each[0] - tool[0], each[1] - tool[1])))
+    else:
+        half = holder.size[:2] / 2
+        xs, ys = (np.arange(0.0, side, _GRID) for side in half)
+        own = [(sx * x, sy * y) for x in xs for y in ys for sx in (1, -1) for sy in (1, -1)]
+        own = sorted(dict.fromkeys(own), key=lambda each: float(np.hypot(*each)))
+        points = holder.out(np.array([[x, y, 0.0] for x, y in own]))
+        grid = [(float(x), float(y)) for x, y, _ in points]
+    yield from (each for each in grid if np.hypot(*each) > _NEAR_BASE)
+
+
+def _within(body: UprightBox, holder: PerceivedThing | None, inside: bool) -> bool:
+    """Return whether the footprint of a thing is over that of what holds it."""
+    if holder is None:
+        return True
+    corners = holder.into(np.column_stack([body.corners, np.full(4, holder.position[2])]))
+    room = holder.size[:2] / 2 - (_RIM if inside else 0.0)
+    return bool((np.abs(corners[:, :2]) <= room).all())
+
+
+def _is_at(seen: PerceivedThing, holder_id: str) -> bool:
+    return seen.container[1] == holder_id

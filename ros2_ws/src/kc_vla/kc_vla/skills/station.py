@@ -1,0 +1,156 @@
+"""One arm at its place: does one skill of the planner after the other, and reports what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
+from kc_vla.memory.long_term.nodes import Area
+from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.things import HELD, ObservedThing
+from kc_vla.planning.skills import Call
+from kc_vla.skills.context import SkillContext
+from kc_vla.skills.handles import HANDLE, HINGE, OPENING
+from kc_vla.skills.interface import ArmReading, Skill, SkillError, Vector
+from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.placing import SURFACE
+from kc_vla.skills.skill_run import LONGEST_GAP, SkillOutcome, SkillRun
+from kc_vla.skills.skill_table import SkillWay, begin_skill
+
+AREA = "workplace"
+"""The one area of an arm that stands still."""
+SKILL_S = 120.0
+"""A skill takes no longer than this, s of the robot's time."""
+_KEPT_S = 600.0
+"""What was seen so long ago is not reported as seen any more, s."""
+_OF_MOTION = frozenset({HANDLE, HINGE, OPENING})
+"""Attributes for the arm alone, which a memory need not keep."""
+
+
+class SkillStation:
+    """Begins skills, and knows what is in the hand between them.
+
+    Attributes:
+        context: of the arm.
+        run: the skill that is being done, or was last; None before the first.
+        wrong: what was wrong with the newest detections, in one line; empty for nothing.
+    """
+
+    def __init__(
+        self, context: SkillContext, ways: Mapping[str, SkillWay] | None = None, seconds: float = SKILL_S
+    ) -> None:
+        """Take the arm.
+
+        Args:
+            context: of the arm; its scene is kept up to date by the caller.
+            ways: by which way each skill is done.
+            seconds: that a skill may take, of the robot's time.
+        """
+        self.context, self._ways, self._seconds = context, ways, seconds
+        self.run: SkillRun | None = None
+        self.wrong = ""
+        self._fresh = True
+
+    def begin(self, call: Call) -> SkillRun:
+        """Begin a skill; a call that is none, or that this arm cannot do, is over at once."""
+        context = self.context
+        try:
+            skill = begin_skill(call, context, self._ways)
+        except SkillError as failure:
+            self.run = SkillRun(_nothing(), context, 1)
+            self.run.outcome = SkillOutcome(False, str(failure))
+            return self.run
+        self.run = SkillRun(skill, context, context.steps(self._seconds))
+        return self.run
+
+    def advance(
+        self, reading: ArmReading, horizon: int, newest: Callable[[], ArmReading] | None = None
+    ) -> tuple[Vector, Vector]:
+        """Go on with the skill that is being done, if one is, and return set-points from a reading of the arm on.
+
+        Args:
+            reading: of the arm, the newest.
+            horizon: how many set-points.
+            newest: returns the reading at which a path that had to be planned begins; None: the same one.
+
+        Returns:
+            From `context.arm` on, angles (horizon, N), rad, and widths between the fingers (horizon,), m.
+        """
+        context, run = self.context, self.run
+        if self._fresh or (context.sent is not None and reading.step - context.arm.step > LONGEST_GAP and _idle(run)):
+            context.sent, self._fresh = reading.joints.copy(), False  # it may have been moved meanwhile
+        if run is None:
+            context.arm = reading
+            return np.tile(context.posture, (horizon, 1)), np.full(horizon, reading.width)
+        run.advance(reading)
+        if newest is not None:
+            run.start_at(newest())
+        return run.set_points(horizon)
+
+    def seen(self) -> tuple[ObservedThing, ...]:
+        """Return what is in sight, with the worktop that the arm stands on and what is in the hand."""
+        return (self._worktop(), *map(self._observed, self._in_sight()))
+
+    def _in_sight(self) -> Iterable[PerceivedThing]:
+        scene = self.context.scene
+        held = "" if self.context.held is None else self.context.held.thing.object_id
+        for each in scene.all():
+            if each.object_id == held or (scene.now_s - each.seen_s < _KEPT_S and not scene.is_shut_in(each)):
+                yield each
+
+    def _observed(self, thing: PerceivedThing) -> ObservedThing:
+        movable = plain_type(thing.object_type) not in IMMOVABLE and thing.object_type not in FURNITURE
+        relation, container = thing.container
+        held = self.context.held
+        if held is not None and held.thing.object_id == thing.object_id:
+            relation, container = HELD, ""
+        elif not movable:
+            relation, container = relation or "stands", container
+        elif not container:
+            relation, container = "on", SURFACE
+        x, y, z = thing.position.tolist()
+        wide, deep, high = thing.extent.tolist()
+        return ObservedThing(
+            object_type=thing.object_type,
+            object_id=thing.object_id,
+            position=(x, y, z),
+            size=(wide, deep, high),
+            state=thing.state,
+            attributes={name: text for name, text in thing.attributes.items() if name not in _OF_MOTION},
+            relation=relation,
+            container=container,
+            area=AREA,
+            movable=movable,
+            confidence=thing.confidence,
+        )
+
+    def _worktop(self) -> ObservedThing:
+        reach = self.context.reach
+        return ObservedThing(
+            SURFACE, SURFACE, (reach / 2, 0.0, -0.01), (reach, 2 * reach, 0.02), "", {}, "stands", "", AREA, False
+        )
+
+
+FURNITURE = frozenset({"drawer", "cabinet", "cupboard", "microwave", "stove", "sink", "tray", SURFACE})
+"""Types that the arm does not carry, beside those of `IMMOVABLE`."""
+
+
+def _idle(run: SkillRun | None) -> bool:
+    return run is None or run.outcome is not None
+
+
+def workplace_map(reach: float = 0.7) -> NavigationMap:
+    """Return where an arm that stands still can go: nowhere but its one area."""
+    return NavigationMap([Area(AREA, "floor_1", (reach / 2, 0.0, 0.0), {}, AREA)])
+
+
+def posture_with(joints: Iterable[float], gripper: int, width: float) -> list[float]:
+    """Return the positions of all joints, rad and m, for angles of the arm and a width shared by the fingers."""
+    return [*joints, *([width / gripper] * gripper)]
+
+
+def _nothing() -> Skill:
+    yield from ()
+    return ""

@@ -1,0 +1,209 @@
+"""Skills on an arm: what they do, how they judge it, and what they leave behind when they fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fake_kitchen import RATE, ROBOT, FakeKitchen, thing
+from hypothesis import given
+from hypothesis import strategies as st
+from nightly import tried
+
+from kc_vla.planning.skills import SKILLS, Call
+from kc_vla.skills.interface import PolicyStage, SkillError
+from kc_vla.skills.skill_run import LONGEST_GAP
+from kc_vla.skills.skill_table import MOTIONS, SkillWay, begin_skill
+
+
+def test_an_apple_is_put_into_a_drawer() -> None:
+    kitchen = FakeKitchen()
+    assert kitchen.do("OpenObject", "drawer_1").done
+    assert kitchen.opening > 0.1
+    assert kitchen.do("PickupObject", "apple_1").done
+    assert kitchen.in_hand == "apple_1"
+    assert kitchen.do("PutObject", "apple_1", "drawer_1").done
+    assert kitchen.do("CloseObject", "drawer_1").done
+    assert kitchen.things["apple_1"].attributes == {"place": "in drawer_1"}
+    assert kitchen.opening < 0.01
+
+
+def test_what_is_held_is_put_aside_to_open_a_drawer() -> None:
+    kitchen = FakeKitchen()
+    assert kitchen.do("PickupObject", "apple_1").done
+    assert kitchen.do("OpenObject", "drawer_1").done
+    assert kitchen.opening > 0.1
+    assert kitchen.in_hand == "apple_1"
+
+
+def test_what_is_seen_and_held_is_reported_as_the_planner_knows_it() -> None:
+    kitchen = FakeKitchen()
+    kitchen.do("PickupObject", "apple_1")
+    seen = {each.object_id: each for each in kitchen.station.seen()}
+    assert seen["apple_1"].relation == "held"
+    assert not seen["drawer_1"].movable
+    assert seen["drawer_1"].container == "cabinet_1"
+    assert "worktop" in seen
+    assert set(seen["drawer_1"].attributes) == {"place"}
+
+
+def test_a_thing_that_was_moved_is_not_taken_to_be_held() -> None:
+    kitchen = FakeKitchen()
+
+    def move(now: FakeKitchen) -> None:
+        if now.station.run is not None and now.station.run.stage == "reach":
+            apple = now.things["apple_1"]
+            now.things["apple_1"] = replace(apple, position=np.array([0.42, -0.3, 0.038]))
+
+    kitchen.each_step = move
+    outcome = kitchen.do("PickupObject", "apple_1")
+    assert outcome.reason == "there is nothing between the fingers where apple_1 was seen"
+    assert kitchen.station.context.held is None
+
+
+def test_a_thing_that_slips_out_is_noticed() -> None:
+    kitchen = FakeKitchen()
+
+    def drop(now: FakeKitchen) -> None:
+        if now.station.run is not None and now.station.run.stage == "carry" and now.in_hand:
+            now.things[now.in_hand] = thing("apple_1", (0.42, 0.2, 0.038), (0.07, 0.07, 0.076))
+            now.in_hand = ""
+
+    kitchen.do("OpenObject", "drawer_1")
+    kitchen.do("PickupObject", "apple_1")
+    kitchen.each_step = drop
+    outcome = kitchen.do("PutObject", "apple_1", "drawer_1")
+    assert outcome.reason == "apple_1 fell out of the hand on the way to drawer_1"
+    assert kitchen.station.context.held is None
+
+
+def test_without_perception_nothing_moves() -> None:
+    kitchen = FakeKitchen()
+    kitchen.blind = True
+    before = kitchen.joints.copy()
+    outcome = kitchen.do("OpenObject", "drawer_1")
+    assert outcome.reason.startswith("perception has reported nothing for 4 s")
+    assert np.allclose(kitchen.joints, before)
+
+
+def test_a_drawer_that_stays_shut_is_not_reported_open() -> None:
+    kitchen = FakeKitchen()
+
+    def shut(now: FakeKitchen) -> None:
+        now.opening = 0.0
+
+    kitchen.each_step = shut
+    outcome = kitchen.do("OpenObject", "drawer_1")
+    assert outcome.reason == ("drawer_1 is not seen open after it was pulled: the handle may have slipped away")
+
+
+def test_a_skill_that_is_stopped_holds_and_knows_what_is_in_the_hand() -> None:
+    kitchen = FakeKitchen()
+    kitchen.do("OpenObject", "drawer_1")
+    kitchen.do("PickupObject", "apple_1")
+    run = kitchen.station.begin(Call("PutObject", ("apple_1", "drawer_1")))
+    while run.stage != "carry":
+        kitchen.step()
+    for _ in range(10):
+        kitchen.step()
+    run.fail("the emergency stop was set: the arm holds")
+    where = kitchen.joints.copy()
+    kitchen.step()
+    assert np.abs(kitchen.joints - where).max() < 0.1  # one control step further, and none back
+    where = kitchen.joints.copy()
+    for _ in range(30):
+        kitchen.step()
+    assert np.allclose(kitchen.joints, where)
+    assert kitchen.in_hand == "apple_1"
+    assert kitchen.station.context.held is not None
+    assert kitchen.do("PutObject", "apple_1", "drawer_1").done
+
+
+def test_an_arm_that_does_not_follow_ends_the_skill() -> None:
+    kitchen = FakeKitchen()
+    kitchen.stuck = True
+    outcome = kitchen.do("OpenObject", "drawer_1")
+    assert "the arm does not follow in the stage 'approach'" in outcome.reason
+
+
+def test_a_skill_takes_no_longer_than_its_time() -> None:
+    kitchen = FakeKitchen()
+    kitchen.station._seconds = 2.0
+    outcome = kitchen.do("OpenObject", "drawer_1")
+    assert outcome.reason == "it took more than 2 s"
+    assert kitchen.index < 3 * RATE
+
+
+def test_set_points_wait_while_nobody_asks_for_them() -> None:
+    kitchen = FakeKitchen()
+    run = kitchen.station.begin(Call("OpenObject", ("drawer_1",)))
+    while run.stage != "approach":
+        kitchen.step()
+    joints, widths = kitchen.station.advance(kitchen.reading(), LONGEST_GAP)
+    for row, width in zip(joints, widths, strict=True):  # what was sent is followed to its end, and then the arm holds
+        kitchen.follow(row, float(width))
+    kitchen.index += 200  # an arm controller that is started again
+    kitchen.step()
+    assert np.abs(kitchen.sent[-1] - joints[-1]).max() < 0.1
+    while run.outcome is None:
+        kitchen.step()
+    assert run.outcome.done
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (("PickupObject", "mug_9"), "mug_9 has not been seen"),
+        (("PutObject", "apple_1", "drawer_1"), "apple_1 is not in the hand"),
+        (("OpenObject", "cabinet_1"), "it is not seen how far cabinet_1 is open"),
+        (("SliceObject", "apple_1"), "this arm cannot do SliceObject: it has no motion for it, and no policy is named"),
+        (("Dance", "apple_1"), "'Dance(apple_1)' is no call of the skill table"),
+        (("PickupObject",), "'PickupObject()' is no call of the skill table"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(call: tuple[str, ...], reason: str) -> None:
+    outcome = FakeKitchen().do(call[0], *call[1:])
+    assert not outcome.done
+    assert outcome.reason.startswith(reason)
+    assert "\n" not in outcome.reason
+
+
+def test_a_thing_that_is_too_wide_is_left_alone() -> None:
+    kitchen = FakeKitchen({"pot_1": thing("pot_1", (0.4, -0.2, 0.06), (0.16, 0.16, 0.12))})
+    outcome = kitchen.do("PickupObject", "pot_1")
+    assert outcome.reason == "pot_1 is 16.0 cm wide, and the gripper opens 8.0 cm"
+
+
+def test_a_skill_can_be_a_policys() -> None:
+    kitchen = FakeKitchen()
+    context = kitchen.station.context
+    skill = begin_skill(Call("PickupObject", ("apple_1",)), context, {"PickupObject": SkillWay.POLICY})
+    stage = next(skill)
+    assert isinstance(stage, PolicyStage)
+    assert stage.instruction == "pick up the apple"
+    with pytest.raises(SkillError, match="no policy can be asked for Explore"):
+        next(begin_skill(Call("Explore", ("workplace",)), context, {"Explore": SkillWay.POLICY}))
+
+
+def test_every_motion_is_a_skill_of_the_planner() -> None:
+    assert set(MOTIONS) <= {skill.name for skill in SKILLS}
+
+
+@tried(4, 300)
+@given(
+    place=st.tuples(st.floats(-1.2, 1.2), st.floats(-1.2, 1.2), st.floats(-0.6, 1.2)),
+    size=st.tuples(st.floats(0.0, 0.5), st.floats(0.0, 0.5), st.floats(0.0, 0.5)),
+    skill=st.sampled_from(["PickupObject", "GoToObject"]),
+)
+def test_no_detection_leads_the_arm_out_of_its_limits(
+    place: tuple[float, float, float], size: tuple[float, float, float], skill: str
+) -> None:
+    kitchen = FakeKitchen({"egg_7": thing("egg_7", place, size)})
+    kitchen.do(skill, "egg_7")
+    sent = np.array(kitchen.sent)
+    limits = ROBOT.limits
+    assert (sent >= limits.lowest).all()
+    assert (sent <= limits.highest).all()
+    assert (np.abs(np.diff(sent, axis=0)) <= limits.speed / RATE + 1e-9).all()
+    assert kitchen.kinematics.flange(sent)[:, 2, 3].min() > 0.0

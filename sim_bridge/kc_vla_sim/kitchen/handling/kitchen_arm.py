@@ -1,0 +1,141 @@
+"""The arm of a kitchen as a robot that does the planner's skills, without ROS. It knows only what its cameras show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from kc_vla.memory.things import ObservedThing
+from kc_vla.planning.interface import CallResult
+from kc_vla.planning.skills import Call
+from kc_vla.skills.context import SkillContext
+from kc_vla.skills.interface import ArmReading
+from kc_vla.skills.motion_paths import MotionPathMaker
+from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.station import SkillStation, posture_with
+from kc_vla.skills.tool_path import PathMaker
+from kc_vla_sim.frame import SimulatedFrame
+from kc_vla_sim.robot import CONTROL_RATE, ROBOT
+from kc_vla_sim.simulator import Simulator
+
+_LEAST_PIXELS = 6
+"""What shows less of itself in all views is not seen."""
+DRAWN_EVERY = 5
+"""Perception looks at every so many frames."""
+
+Watcher = Callable[[SimulatedFrame, SkillStation], None]
+
+
+class KitchenArm:
+    """A `SkillRobot` in ManiSkill's kitchen, with the detections of the simulator's truth.
+
+    Attributes:
+        simulator: with the kitchen.
+        station: does the skills.
+        frame: of the simulator, the newest.
+        watch: gets each frame, for a video or a test that disturbs; None for nobody.
+    """
+
+    def __init__(self, seed: int, image_size: int = 64, paths: PathMaker | None = None) -> None:
+        """Begin with a kitchen.
+
+        Args:
+            seed: of the kitchen.
+            image_size: of the cameras, px.
+            paths: makes the paths of the arm; None: the motion planner.
+        """
+        self.simulator = Simulator(image_size, tour=False)
+        self.watch: Watcher | None = None
+        self.cancelled = False
+        self._paths = paths or MotionPathMaker(ROBOT)
+        self._scene = PerceivedScene()
+        self.begin(seed)
+
+    def begin(self, seed: int) -> None:
+        """Begin another kitchen."""
+        self.simulator.draws = True
+        self.frame = self.simulator.reset("kitchen", seed)
+        self.simulator.draws = False
+        self._scene.forget()
+        context = SkillContext(reading_of(self.frame), self._scene, self._paths, ROBOT.opening, CONTROL_RATE)
+        self.station = SkillStation(context)
+        self._see()
+
+    def do(self, call: Call) -> CallResult:
+        """Do a skill."""
+        began, first = time.monotonic(), self.frame.index
+        run = self.station.begin(call)
+        self.cancelled = False
+        while run.outcome is None:
+            run.advance(reading_of(self.frame))
+            if self.cancelled:
+                run.fail("it was stopped")
+            joints, widths = run.set_points(1)
+            self.step(joints[0].tolist(), float(widths[0]))
+        self.took_s = time.monotonic() - began
+        seconds = (self.frame.index - first) / CONTROL_RATE
+        return CallResult(run.outcome.done, run.outcome.reason, seconds, 0.0, tuple(self.station.seen()))
+
+    def look(self) -> Sequence[ObservedThing]:
+        """Return what is seen now."""
+        self._see()
+        return self.station.seen()
+
+    def stay(self) -> None:
+        """Take one control step in which the arm holds."""
+        run = self.station.run
+        if run is None:
+            self.step(self.frame.joint_positions[: len(ROBOT.joints)].tolist(), 0.0)
+            return
+        run.context.arm = reading_of(self.frame)
+        joints, widths = run.set_points(1)
+        self.step(joints[0].tolist(), float(widths[0]))
+
+    def cancel(self) -> None:
+        """Stop the skill that is being done."""
+        self.cancelled = True
+
+    def step(self, joints: Sequence[float], width: float) -> None:
+        """Take one control step towards angles (N,), rad, and a width between the fingers, m."""
+        self.frame = self.simulator.step_joints(posture_with(joints, len(ROBOT.gripper), width))
+        if self.frame.index % DRAWN_EVERY == 0:
+            self._see()
+        if self.watch is not None:
+            self.watch(self.frame, self.station)
+
+    def close(self) -> None:
+        """Release the simulator."""
+        self.simulator.close()
+
+    def _see(self) -> None:
+        self.frame = self.simulator.redrawn(self.frame)
+        stamp_s = self.frame.index / CONTROL_RATE
+        self._scene.take(perceived_in(self.frame, stamp_s), stamp_s)
+
+
+def reading_of(frame: SimulatedFrame) -> ArmReading:
+    """Return what the arm reports in a frame."""
+    count = len(ROBOT.joints)
+    return ArmReading(frame.index, frame.joint_positions[:count].copy(), float(frame.joint_positions[count:].sum()))
+
+
+def perceived_in(frame: SimulatedFrame, stamp_s: float) -> Iterator[PerceivedThing]:
+    """Yield what the views of a frame show, as a detector without errors reports it."""
+    for each in frame.detections:
+        shown = (view[each.object_id].pixels for view in frame.visible.values() if each.object_id in view)
+        if max(shown, default=0) < _LEAST_PIXELS:
+            continue
+        yield PerceivedThing(
+            each.object_id,
+            each.object_type,
+            np.array(each.pose.position),
+            Rotation.from_quat(each.pose.quaternion),
+            np.array(each.size),
+            each.state,
+            each.attributes,
+            1.0,
+            stamp_s,
+        )

@@ -1,0 +1,124 @@
+"""One kitchen: the arm does a round of skills, and the simulator's truth judges each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kc_vla.planning.skills import Call
+from kc_vla_sim.frame import GroundTruthObject
+from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
+from kc_vla_sim.kitchen.kinds import DRAWER, KINDS
+
+_LIFTED_M, _IN_HAND_M = 0.04, 0.12
+"""A thing is in the hand when it is so much higher than before, and so near to the tool, m."""
+_PICKS = 3
+"""Things that are taken in one kitchen."""
+
+
+@dataclass(frozen=True)
+class SkillVerdict:
+    """What came of one skill.
+
+    Attributes:
+        seed: of the kitchen.
+        skill: of the planner's table.
+        arguments: ids that it was called with.
+        said: the skill reported success.
+        true: the simulator says so, too.
+        reason: why it failed, as it was reported.
+        seconds: of simulated time.
+    """
+
+    seed: int
+    skill: str
+    arguments: tuple[str, ...]
+    said: bool
+    true: bool
+    reason: str
+    seconds: float
+
+
+class SkillTrial:
+    """A round of skills in one kitchen."""
+
+    def __init__(self, arm: KitchenArm, seed: int) -> None:
+        """Begin the kitchen of a seed."""
+        self._arm, self._seed = arm, seed
+        arm.begin(seed)
+
+    def play(self) -> Iterator[SkillVerdict]:
+        """Yield the verdict of each skill."""
+        yield self._seen("Explore", "workplace")
+        yield from self._opened_and_closed("cupboard")
+        yield from self._opened_and_closed("microwave")
+        if "opened" not in self._state("drawer_1"):
+            yield self._state_after("OpenObject", "drawer_1", "opened")
+        for name in self._things()[:_PICKS]:
+            taken = self._picked(name)
+            yield taken
+            if not self._arm.station.context.held:
+                continue
+            small = DRAWER in KINDS[self._truth(name).object_type].places
+            yield self._put(name, "drawer_1" if small and "opened" in self._state("drawer_1") else "worktop")
+            if self._arm.station.context.held:
+                yield self._put(name, "worktop")
+            if self._arm.station.context.held:
+                break
+        if "opened" in self._state("drawer_1") and not self._arm.station.context.held:
+            yield self._state_after("CloseObject", "drawer_1", "closed")
+
+    def _opened_and_closed(self, name: str) -> Iterator[SkillVerdict]:
+        first, then = ("OpenObject", "opened"), ("CloseObject", "closed")
+        if "opened" in self._state(name):
+            first, then = then, first
+        yield self._state_after(first[0], name, first[1])
+        if first[1] in self._state(name):
+            yield self._state_after(then[0], name, then[1])
+
+    def _seen(self, skill: str, name: str) -> SkillVerdict:
+        return self._judged(skill, (name,), lambda: True)
+
+    def _state_after(self, skill: str, name: str, state: str) -> SkillVerdict:
+        return self._judged(skill, (name,), lambda: state in self._state(name))
+
+    def _picked(self, name: str) -> SkillVerdict:
+        before = self._truth(name).pose.position[2]
+
+        def held() -> bool:
+            now, tool = np.array(self._truth(name).pose.position), np.array(self._arm.frame.tool_pose.position)
+            return now[2] > before + _LIFTED_M and float(np.linalg.norm(now - tool)) < _IN_HAND_M
+
+        return self._judged("PickupObject", (name,), held)
+
+    def _put(self, name: str, holder: str) -> SkillVerdict:
+        relation = "in" if holder.startswith("drawer") else "on"
+        there = f"{relation} {holder}"
+        return self._judged("PutObject", (name, holder), lambda: self._truth(name).attributes.get("place") == there)
+
+    def _judged(self, skill: str, arguments: tuple[str, ...], truth: Callable[[], bool]) -> SkillVerdict:
+        result = self._arm.do(Call(skill, arguments))
+        for _ in range(10):  # what was released comes to rest
+            self._arm.stay()
+        return SkillVerdict(self._seed, skill, arguments, result.done, bool(truth()), result.reason, result.seconds)
+
+    def _things(self) -> list[str]:
+        """Return things that a gripper gets around and that stand in the open, in an order that chance decides."""
+        chance = np.random.default_rng(self._seed)
+        free = [
+            each.object_id
+            for each in self._arm.frame.detections
+            if each.object_type in KINDS
+            and KINDS[each.object_type].graspable
+            and each.attributes.get("place", "").startswith("on ")
+        ]
+        return [free[number] for number in chance.permutation(len(free))]
+
+    def _truth(self, name: str) -> GroundTruthObject:
+        return next(each for each in self._arm.frame.detections if each.object_id == name)
+
+    def _state(self, name: str) -> set[str]:
+        found = self._truth(name)
+        return {found.state, found.attributes.get("also", "")}

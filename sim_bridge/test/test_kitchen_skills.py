@@ -1,0 +1,83 @@
+"""The planner's skills in the rendered kitchen, in one process: by what is perceived, judged by the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kc_vla.cli import main
+from kc_vla.memory.embedding.models import open_embedder
+from kc_vla.memory.long_term.memory import LongTermMemory
+from kc_vla.memory.long_term.store import Store
+from kc_vla.memory.robot.robot_memory import open_robot_memory
+from kc_vla.planning.execution.loop import Loop
+from kc_vla.planning.grammar.planner import GrammarPlanner
+from kc_vla.skills.handles import handle_of
+from kc_vla.skills.station import AREA, workplace_map
+from kc_vla_sim.errors import BadTaskError
+from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm, perceived_in
+from kc_vla_sim.kitchen.handling.skill_trial import SkillVerdict
+from kc_vla_sim.kitchen.handling.verdict_table import table
+from kc_vla_sim.simulator import Simulator
+
+
+def verdict(skill: str, said: bool, true: bool, reason: str = "") -> SkillVerdict:
+    return SkillVerdict(3, skill, ("mug_1",), said, true, reason, 7.0)
+
+
+def test_the_table_counts_what_the_truth_says() -> None:
+    shown = table(
+        [
+            verdict("PickupObject", True, True),
+            verdict("PickupObject", True, False),
+            verdict("PickupObject", False, False, "mug_1 is too wide"),
+            verdict("OpenObject", True, True),
+        ]
+    )
+    assert "4 skills in 1 kitchens" in shown
+    assert "| PickupObject | 33.3 (6.1 to 79.2) | 3 | 1 | 7 |" in shown
+    assert "| PickupObject | THING is too wide | 1 |" in shown
+
+
+def test_without_its_script_nothing_happens_in_a_kitchen_and_handles_are_reported() -> None:
+    simulator = Simulator(32, tour=False)
+    frame = simulator.reset("kitchen", 0)
+    things = {each.object_id: each for each in perceived_in(frame, 0.0)}
+    drawer, door = handle_of(things["drawer_1"]), handle_of(things["cupboard"])
+    assert (drawer.opening, door.opening) == (0.0, 0.0)
+    assert drawer.hinge is None
+    assert door.hinge is not None
+    assert np.allclose(drawer.at(0.1) - drawer.position, (-0.1, 0.0, 0.0))
+    opened = door.at(np.pi / 2)  # the bar of a door that is wide open is before its hinge
+    assert opened[0] < door.position[0] - 0.1
+    simulator.draws = False
+    for _ in range(100):
+        simulator.hold()
+    assert simulator.kitchen_events() == ()
+    with pytest.raises(BadTaskError, match="has no tour that can be left out"):
+        simulator.reset("counting", 0)
+    simulator.close()
+
+
+@pytest.mark.nightly
+def test_an_instruction_is_carried_out_by_the_arm(tmp_path: Path) -> None:
+    arm = KitchenArm(0)
+    grounds = workplace_map()
+    with Store(tmp_path / "home.db") as store:
+        memories = open_robot_memory("both", open_embedder(), grounds, LongTermMemory(store))
+        loop = Loop(arm, GrammarPlanner(), memories, grounds, AREA, cancel=arm.cancel)
+        result = loop.carry_out("put the salt shaker into the drawer")
+    assert (result.success, result.reason) == (True, "")
+    true = {each.object_id: each for each in arm.frame.detections}
+    assert true["salt_shaker_1"].attributes["place"] == "in drawer_1"
+    assert true["drawer_1"].state == "closed"
+    arm.close()
+
+
+@pytest.mark.nightly
+def test_skills_are_measured_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "skills", "--kitchens", "1", "--output", str(tmp_path)]) == 0
+    assert "| OpenObject |" in capsys.readouterr().out
+    assert (tmp_path / "table.md").is_file()
