@@ -121,7 +121,6 @@ def remembering(context: LaunchContext) -> list:
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the graph."""
-    argument = LaunchConfiguration
     return LaunchDescription(
         [
             Argument(
