@@ -36,7 +36,7 @@ def by_policy(context: SkillContext, call: Call) -> Skill:
     yield PolicyStage("policy", words, context.steps(_SECONDS), judged)
     yield from context.look_for(call.arguments[0])
     if not judged():
-        raise SkillError(f"the policy was told '{words}', and that is not seen to be done after {_SECONDS:g} s")
+        raise SkillError(f"the policy was asked to '{words}', and that is not seen to be done after {_SECONDS:g} s")
     if call.skill == "PickupObject":
         below = float(context.tool.position[2]) - float(context.scene.need(call.arguments[0]).bottom)
         context.held = HeldThing(things[0], context.arm.width, below, 0.0)
