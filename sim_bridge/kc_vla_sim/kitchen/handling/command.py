@@ -31,7 +31,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=["skills"], help="what is measured")
     parser.add_argument("--split", default="development", help="split of the seeds (development)")
     parser.add_argument("--kitchens", type=int, default=20, help="number of kitchens (20)")
-    parser.add_argument("-o", "--output", type=Path, default=Path("runs/skills"), help="folder of the results (runs/skills)")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("runs/skills"), help="folder of the results (runs/skills)"
+    )
 
 
 def _evaluate(options: argparse.Namespace) -> None:
