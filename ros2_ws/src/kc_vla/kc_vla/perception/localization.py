@@ -28,8 +28,9 @@ _CUT_M = 0.04
 """Standard deviation of the place of an object of unknown size that the rim of the image cuts: its middle may be
 outside."""
 _RIM_PX = 1.0
-_LEARNED_SHARE = 0.05
-"""The same of a middle that a detector takes from an image with depth, as a share of the object's diagonal."""
+_SURE_SHARE, _UNSURE_SHARE = 0.02, 0.2
+"""The same of a middle that a detector takes from an image with depth, as a share of the object's diagonal, from full
+confidence to none: what is cut off or half hidden is found with less confidence, and further off."""
 _HIGHEST_SIGMA_M = 0.5
 
 
@@ -185,7 +186,8 @@ class Localizer:
         else:
             hidden_m = 0.0 if frame.depth_m is None else _cut_m(each, frame.depth_m)
         size = size or ray.extent_at(depth_m)
-        sigma_m = math.hypot(_noise_m(depth_m), hidden_m, _LEARNED_SHARE * math.hypot(*size))
+        share = _SURE_SHARE + (1.0 - each.confidence) * (_UNSURE_SHARE - _SURE_SHARE)
+        sigma_m = math.hypot(_noise_m(depth_m), hidden_m, share * math.hypot(*size))
         return Estimate(ray.at(depth_m), size, sigma_m, "")
 
     def _standing(self, ray: ViewRay, size: Vector, surface_m: float, middle_m: float) -> float:

@@ -17,6 +17,9 @@ _OFF_M, _OFF_SIGMAS = 0.012, 1.5
 _SAME_SHARE = 0.6
 """So much nearer to the last look than to the mean a second look is that says the same."""
 _SIZE_WEIGHT = 0.2
+_SHARP_KEPT = 0.98
+"""Share of the sharpness of the best look that is left after another one: `_MOST_LOOKS` is counted in such looks."""
+_AS_SHARP = 0.25
 
 
 class PlaceFilter:
@@ -33,7 +36,7 @@ class PlaceFilter:
         self.position = np.array(seen.position, float)
         self.size = np.array(seen.size, float)
         self.way = seen.attributes.get(POSITION, "")
-        self._information = _information(seen)
+        self._information = self._sharpest = _information(seen)
         self._suspect: NDArray[np.float64] | None = None
         self._moving, self._looks = False, 1
 
@@ -60,7 +63,7 @@ class PlaceFilter:
         off_m = float(np.linalg.norm(place - self.position))
         if off_m <= max(_OFF_M, _OFF_SIGMAS * seen.sigma_m):
             self._average(seen, place)
-        elif self._moving or self._is_confirmed(place, off_m):
+        elif self._is_moving(seen) or self._is_confirmed(place, off_m):
             self._jump(seen, place)
             return True
         else:
@@ -70,7 +73,8 @@ class PlaceFilter:
     def _average(self, seen: LocatedObject, place: NDArray[np.float64]) -> None:
         self._suspect, self._moving = None, False
         weight = _information(seen)
-        self._information = min(self._information, (_MOST_LOOKS - 1) * weight) + weight
+        self._sharpest = max(weight, _SHARP_KEPT * self._sharpest)
+        self._information = min(self._information, (_MOST_LOOKS - 1) * self._sharpest) + weight
         self.position = self.position + weight / self._information * (place - self.position)
         self._looks += 1
         self.way = self.way and seen.attributes.get(POSITION, "")
@@ -78,7 +82,12 @@ class PlaceFilter:
     def _jump(self, seen: LocatedObject, place: NDArray[np.float64]) -> None:
         self._suspect, self._moving, self._looks = None, True, 1
         self.position, self._information = place, _information(seen)
+        self._sharpest = self._information
         self.way = seen.attributes.get(POSITION, "")
+
+    def _is_moving(self, seen: LocatedObject) -> bool:
+        """Return whether a look that is far off continues a movement, and is not just much less sharp than the last."""
+        return self._moving and _information(seen) >= _AS_SHARP * self._sharpest
 
     def _is_confirmed(self, place: NDArray[np.float64], off_m: float) -> bool:
         return self._suspect is not None and float(np.linalg.norm(place - self._suspect)) < _SAME_SHARE * off_m
