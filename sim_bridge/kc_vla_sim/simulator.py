@@ -23,7 +23,7 @@ from kc_vla_sim.experts import make_expert
 from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedFrame
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
-from kc_vla_sim.kitchen.asset_set import find_assets
+from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.making import make_environment
 from kc_vla_sim.protocol import Expert, check_seed

@@ -13,7 +13,8 @@ from kc_vla.datasets.detections.folder import read_images
 from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.envs.kitchen_bodies import entity_of
 from kc_vla_sim.errors import AssetsError
-from kc_vla_sim.kitchen.asset_set import AssetSet, find_assets
+from kc_vla_sim.kitchen.asset_set import AssetSet
+from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.kitchen.furnishings import DOOR_TRAVEL, DRAWER_TRAVEL
 from kc_vla_sim.kitchen.kinds import KINDS
 from kc_vla_sim.kitchen.layout import draw_layout

@@ -128,7 +128,7 @@ class Narrow(OracleSource):
 def test_a_task_that_the_selector_has_not_learnt_is_told_in_a_line() -> None:
     agent = Agent(LiveSelector(Narrow()), Told(Simulator(32, draw=False)), Execution(), dict)
     agent.begin("counting", 0, "paper")
-    with pytest.raises(SourceError, match="has not learnt 'temporal': train one"):
+    with pytest.raises(SourceError, match="was not trained on 'temporal': train one"):
         agent.begin("temporal", 0, "paper")
 
 

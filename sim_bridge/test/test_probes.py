@@ -112,7 +112,7 @@ class LateOracle:
 
 
 def test_a_decision_that_is_told_of_late_is_refused(drawn: Simulator) -> None:
-    with pytest.raises(ProbeError, match=r"decision 0 of counting, seed 4 is frame \d+ .* tell of it at its own time"):
+    with pytest.raises(ProbeError, match=r"decision 0 of counting, seed 4 is frame \d+ .* report it at its own frame"):
         play_for_probes(LateOracle(drawn), "counting", 4)  # type: ignore[arg-type]
 
 

@@ -35,7 +35,7 @@ def test_it_succeeds_with_the_keyframes_of_the_oracle(good_run: FinishedRun) -> 
 
 def test_it_says_each_event_in_one_line_and_nothing_alarming(good_run: FinishedRun) -> None:
     for phase, keyframe in enumerate(good_run.episode.keyframes[1:], start=1):
-        for what in ("candidate", "committed"):
+        for what in ("candidate", "confirmed"):
             lines = [x for x in good_run.text.splitlines() if f"keyframe {phase} '{keyframe.label}' {what}" in x]
             assert len(lines) == 1, lines
     assert "succeeded (3 of 3 stages: 100%)" in good_run.text

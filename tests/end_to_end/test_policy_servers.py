@@ -93,7 +93,7 @@ def test_whatever_the_server_does_the_simulator_waits_the_stack_says_why_and_goe
     with double(tmp_path / "server", wire, *(("--memory", "--keeps") if wire == "openpi" else ())) as server:
         stack = launch(policy=wire, server=server.server, seed=3, report="none", params=params)
         episode = stack.first_episode()
-        episode.wait_for("keyframe 1 .* committed")
+        episode.wait_for("keyframe 1 .* confirmed")
         for mood, told in MOODS.items():
             since = stack.position
             server.be(mood)
@@ -125,7 +125,7 @@ def test_an_arm_that_does_not_wait_holds_while_the_server_hangs_and_moves_again(
     with double(tmp_path / "server", "openpi", "--memory", "--keeps") as server:
         stack = launch(policy="openpi", server=server.server, seed=3, report="none", mode="realtime")
         episode = stack.first_episode()
-        episode.wait_for("keyframe 0 .* committed")
+        episode.wait_for("keyframe 0 .* confirmed")
         server.hang(True)
         stack.wait_for("the arm holds")
         since = stack.position

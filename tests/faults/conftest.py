@@ -105,7 +105,7 @@ def mid_episode() -> Callable[[Stack], Episode]:
     def wait(stack: Stack) -> Episode:
         while True:
             episode = stack.running_episode()
-            episode.wait_for("keyframe 2 .* committed|stages: ")
+            episode.wait_for("keyframe 2 .* confirmed|stages: ")
             if not episode.is_over and not episode.has_said("keyframe 4 "):
                 return episode
             episode.wait_for_result()

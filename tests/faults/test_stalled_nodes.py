@@ -72,4 +72,4 @@ def test_a_node_that_never_moves_again_ends_the_episode_and_not_the_next(
     assert bag.result is not None
     assert not bag.result.success
     assert len(bag.frames) >= bag.result.steps
-    stack.running_episode().wait_for("keyframe 1 .* committed")
+    stack.running_episode().wait_for("keyframe 1 .* confirmed")

@@ -24,7 +24,7 @@ NAMES = [file.name.removesuffix(".launch.py") for file in FILES]
 NOWHERE = "/dev/null/nothing"
 FREE = {
     "household": {"instruction", "llm", "map_id", "scene", "sequence", "token"},
-    "maniskill": {"model", "policy_model", "token"},
+    "maniskill": {"instruction", "model", "policy_model", "token"},
     "piper": {"instruction", "model", "policy_model", "token"},
     "replay": {"model", "policy_model", "token"},
     "robot": {"instruction", "model", "policy_model", "token"},

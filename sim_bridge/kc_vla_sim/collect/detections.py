@@ -22,7 +22,7 @@ from kc_vla_sim.collect.kitchen_moments import draw_moment
 from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.image_size import LARGEST_IMAGE
-from kc_vla_sim.kitchen.asset_set import find_assets
+from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.kitchen.words import kitchen_words
 from kc_vla_sim.looks import check_looks
 from kc_vla_sim.making import make_environment

@@ -27,7 +27,7 @@ from kc_vla_sim.envs.visibility import visible_objects
 from kc_vla_sim.errors import BadTaskError
 from kc_vla_sim.experts.tool import Tool
 from kc_vla_sim.frame import GroundTruthObject, VisibleObject
-from kc_vla_sim.kitchen.asset_set import find_assets
+from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.kitchen.bodies import Part
 from kc_vla_sim.kitchen.events import KitchenEvent
 from kc_vla_sim.kitchen.layout import REACH, draw_layout

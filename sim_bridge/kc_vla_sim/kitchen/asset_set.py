@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla_sim.assets import LIBERO_ASSETS, check_assets
 from kc_vla_sim.kitchen.furniture import Furniture
 from kc_vla_sim.kitchen.kinds import ThingKind
 
@@ -31,20 +30,3 @@ class AssetSet:
     small: tuple[str, ...]
     row: FurnitureDraw
     sides: FurnitureDraw
-
-
-def find_assets(name: str) -> AssetSet:
-    """Return the set of that name, ready to be used.
-
-    Raises:
-        BadAssetsError: there is none.
-        AssetsError: its packages are not installed, or its bodies cannot be made or stored.
-    """
-    if check_assets(name) == LIBERO_ASSETS:
-        from kc_vla_sim.kitchen.libero.assets import LIBERO, prepare
-
-        prepare()
-        return LIBERO
-    from kc_vla_sim.kitchen.shapes import SHAPES
-
-    return SHAPES

@@ -82,7 +82,7 @@ def test_every_limit_of_an_arm_with_offsets_can_be_gone_to(angles):
         (lambda c: c["joints"][1].update(offset=float("nan")), "joint 2: offset is nan"),
         (lambda c: c["joints"][2].update(offset="much"), "joint 3: offset is 'much'"),
         (lambda c: c["joints"][3].update(sign=-1), "joint 4: offset, sign 1 and limits"),
-        (lambda c: c["joints"][4].update(limits=[1.0, 0.5]), "joint 5: its lowest angle"),
+        (lambda c: c["joints"][4].update(limits=[1.0, 0.5]), "joint 5: its first limit is not below its second"),
         (lambda c: c["joints"][4].update(limits=[1.0]), "joint 5: limits must be two angles"),
     ],
 )

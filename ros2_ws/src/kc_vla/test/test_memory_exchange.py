@@ -375,6 +375,6 @@ def test_a_map_that_is_empty_is_called_so(tmp_path: Path, capsys: pytest.Capture
 
 def test_a_store_makes_one_folder_and_no_way_to_it(tmp_path: Path) -> None:
     Store(tmp_path / "runs" / "memory.db").close()
-    with pytest.raises(StoreError, match="in a folder that is not there, nor is the one above it"):
+    with pytest.raises(StoreError, match="in a folder that does not exist, and neither does the one above it"):
         Store(tmp_path / "a" / "b" / "memory.db")
     assert not (tmp_path / "a").exists()

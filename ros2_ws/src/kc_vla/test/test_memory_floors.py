@@ -186,7 +186,7 @@ def test_a_store_of_the_version_before_is_read_as_it_is_and_opened_for_writing(t
     with Store(path) as store:
         put(store, house())
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.executescript("DROP TABLE keyframe; DROP TABLE keyframe_count; PRAGMA user_version = 3")
     connection.close()
     with Store(path, read_only=True) as store:
         assert len(store.load("home").areas) == 5

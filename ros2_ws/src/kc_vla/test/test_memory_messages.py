@@ -187,7 +187,7 @@ def test_points_give_the_ground_of_their_floor() -> None:
         ({"grid": grid(x=1.0)}, "must lie level"),
         ({"grid": grid(w=math.nan)}, "must lie level"),
         ({"grid": grid(), "spacing": math.nan}, "spacing of nan"),
-        ({"grid": grid(), "use_start": True, "start": Point(x=math.nan)}, "no number"),
+        ({"grid": grid(), "use_start": True, "start": Point(x=math.nan)}, "no finite number"),
         ({"grid": grid(), "points": [Point()]}, "one of both"),
     ],
 )

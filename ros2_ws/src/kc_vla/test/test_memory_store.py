@@ -342,7 +342,7 @@ def test_a_damaged_store_that_cannot_be_mended_for_want_of_room_stays_as_it_is(t
         with Store(tmp_path / "memory.db") as store:
             store.load("home")
 
-    with full_disk(len(data) // 2), pytest.raises(StoreError, match=r"could not be mended.*free some space"):
+    with full_disk(len(data) // 2), pytest.raises(StoreError, match=r"could not be repaired.*free some space"):
         read()
     assert (tmp_path / "memory.db").read_bytes() == data
     with Store(tmp_path / "memory.db") as store:

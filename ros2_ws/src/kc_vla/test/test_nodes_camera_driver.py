@@ -230,7 +230,7 @@ def test_a_calibration_of_another_size_is_not_told_of_these_pictures(bench: Benc
             {"topic": COLOUR, "source": "/dev/video0"},
             "set 'source' or, for a third-party driver, 'topic', and one only",
         ),
-        ({"source": "/dev/video0", "depth": DEPTH}, "'info' and 'depth' are of a driver of others"),
+        ({"source": "/dev/video0", "depth": DEPTH}, "'info' and 'depth' belong to a third-party driver"),
     ],
 )
 def test_a_driver_that_cannot_be_is_refused_at_the_start(

@@ -159,7 +159,7 @@ def test_a_wrong_answer_is_told_once_with_the_reason(wrong: str, told: str) -> N
     assert told in server.asked[1]["messages"][-1]["content"]
     with (
         OpenAiServer(says=lambda messages: wrong) as server,
-        pytest.raises(PlanningError, match="though told") as caught,
+        pytest.raises(PlanningError, match="even after it got the reason") as caught,
     ):
         planner(server).plan(REQUEST)
     assert len(server.asked) == 2

@@ -317,6 +317,6 @@ def test_what_is_missing_here_is_told(tmp_path: Path, wire: str, spoil: Callable
     server = {"openpi": "ws://localhost:9", "groot": "tcp://localhost:9"}[wire]
     backend = open_backend(wire, CONTEXT, {"server": server})
     with pytest.raises(
-        PolicyError, match=r"shows third_person, wrist: there is none here|nobody told what the robot feels"
+        PolicyError, match=r"shows third_person, wrist: there is none here|the measured state is missing"
     ):
         backend.infer(spoil(given(1)))

@@ -53,7 +53,7 @@ def test_instructions_are_those_that_the_model_has_learnt(model: SelectorModel) 
     # Word for word it is what the model has learnt, however much it is like a task of the table.
     assert source.begin(asked(PUSH.instruction)).labels == PUSH.keyframes
     assert source.begin(asked("Wait for the flashes, then push the cube to the target.")).labels == PUSH.keyframes
-    with pytest.raises(ValueError, match="has not learnt 'temporal': it knows push, stir"):
+    with pytest.raises(ValueError, match="was not trained on 'temporal': it knows push, stir"):
         source.begin(asked(TASKS["temporal"].instruction))
 
 

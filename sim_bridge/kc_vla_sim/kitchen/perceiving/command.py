@@ -55,7 +55,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from kc_vla_sim.kitchen.asset_set import find_assets
+    from kc_vla_sim.kitchen.asset_sets import find_assets
     from kc_vla_sim.kitchen.perceiving.evaluation import evaluate_perception, table
     from kc_vla_sim.kitchen.perceiving.trial import PerceptionSetting
 
