@@ -10,7 +10,7 @@ from kc_vla.skills.boxes import hand_boxes, meets_any, obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
 from kc_vla.skills.held_thing import HeldThing
-from kc_vla.skills.interface import ArmPath, Skill, SkillError
+from kc_vla.skills.interface import ArmPath, Skill, SkillError, first_possible
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.tool_path import ToolPose
 
@@ -38,16 +38,9 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     if context.scene.is_shut_in(thing):
         raise SkillError(f"{object_id} is in {thing.container[1]}, which is closed")
     failure = SkillError(f"{object_id} cannot be reached from above: something is in the way of the hand")
-    for grasp in grasps(context, thing):
-        pose, wide, across = grasp
-        try:
-            approach = _approach(context, pose, wide)
-        except SkillError as error:
-            failure = error
-            continue
-        break
-    else:
-        raise failure
+    (pose, wide, across), approach = first_possible(
+        grasps(context, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure
+    )
     yield approach
     reach = context.straight("reach", [pose], wide, SLOW)
     yield reach
@@ -74,15 +67,13 @@ def _approach(context: SkillContext, pose: ToolPose, wide: float) -> ArmPath:
     Raises:
         SkillError: there is none.
     """
-    failure = SkillError("")
-    for height in (ABOVE, ABOVE / 2):
-        try:
-            path = context.free("approach", pose.moved(z=height), wide)
-            context.paths.straight(path.joints[-1], [pose], SLOW)
-            return path
-        except SkillError as error:
-            failure = error
-    raise failure
+
+    def above(height: float) -> ArmPath:
+        path = context.free("approach", pose.moved(z=height), wide)
+        context.paths.straight(path.joints[-1], [pose], SLOW)
+        return path
+
+    return first_possible((ABOVE, ABOVE / 2), above, SkillError(""))[1]
 
 
 def grasps(context: SkillContext, thing: PerceivedThing) -> Iterator[tuple[ToolPose, float, float]]:

@@ -6,8 +6,9 @@ steps to the arm. A skill that fails raises a `SkillError`, and the arm holds wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,33 @@ from numpy.typing import NDArray
 from kc_vla.core.errors import StackError
 
 Vector = NDArray[np.float64]
+Candidate = TypeVar("Candidate")
+Planned = TypeVar("Planned")
 
 
 class SkillError(StackError):
     """A skill that failed, or that cannot be done; the text says in one line why."""
+
+
+def first_possible(
+    candidates: Iterable[Candidate], plan: Callable[[Candidate], Planned], failure: SkillError
+) -> tuple[Candidate, Planned]:
+    """Return the first candidate that a plan can be made for, with that plan.
+
+    Args:
+        candidates: the best first.
+        plan: makes the plan for one of them, or raises a `SkillError`.
+        failure: what is raised where there is no candidate.
+
+    Raises:
+        SkillError: there is no candidate, or none has a plan; then it is that of the last one.
+    """
+    for each in candidates:
+        try:
+            return each, plan(each)
+        except SkillError as error:
+            failure = error
+    raise failure
 
 
 @dataclass(frozen=True, eq=False)

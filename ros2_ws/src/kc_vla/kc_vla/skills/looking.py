@@ -8,7 +8,7 @@ import numpy as np
 
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hands import looking_from
-from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step
+from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, first_possible
 from kc_vla.skills.perceived import PerceivedThing
 
 _AT = ((0.33, 0.45, 0.45), (0.25, 0.3, 0.45), (0.25, 0.3, 0.75))
@@ -56,13 +56,11 @@ def _turn(context: SkillContext, stage: str, angle: float, places: Sequence[tupl
     Raises:
         SkillError: the arm reaches none of them.
     """
-    failure = SkillError("there is no place to look from")
-    for distance, height, tilt in places:
-        try:
-            return context.free(stage, looking_from(angle, distance, height, tilt), _width(context))
-        except SkillError as error:
-            failure = error
-    raise failure
+
+    def way(place: tuple[float, float, float]) -> ArmPath:
+        return context.free(stage, looking_from(angle, *place), _width(context))
+
+    return first_possible(places, way, SkillError("there is no place to look from"))[1]
 
 
 def _direction(thing: PerceivedThing) -> float:

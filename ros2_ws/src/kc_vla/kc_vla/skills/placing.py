@@ -10,7 +10,7 @@ from kc_vla.skills.boxes import HOLLOW, UprightBox, hand_boxes, meets_any, obsta
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
 from kc_vla.skills.held_thing import HeldThing
-from kc_vla.skills.interface import Skill, SkillError
+from kc_vla.skills.interface import ArmPath, Skill, SkillError, Vector, first_possible
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
 from kc_vla.skills.tool_path import ToolPose
@@ -54,16 +54,12 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
         raise SkillError(f"{holder_id} is closed")
     inside = holder is not None and holder.object_type in HOLLOW
     failure = SkillError(f"there is no room for {object_id} in or on {holder_id}")
-    for pose in spots(context, held, holder):
-        try:
-            approach = context.free("carry", pose.moved(z=ABOVE), CLOSED_M)
-            lower = context.paths.straight(approach.joints[-1], [pose], SLOW)
-        except SkillError as error:
-            failure = error
-            continue
-        break
-    else:
-        raise failure
+
+    def ways(pose: ToolPose) -> tuple[ArmPath, Vector]:
+        approach = context.free("carry", pose.moved(z=ABOVE), CLOSED_M)
+        return approach, context.paths.straight(approach.joints[-1], [pose], SLOW)
+
+    pose, (approach, lower) = first_possible(spots(context, held, holder), ways, failure)
     yield approach
     if not context.grips:
         context.held = None
