@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kc_vla.memory.asking.answer import MOST_TOLD, AnswerEvidence, MemoryAnswer, unknown
+from kc_vla.memory.asking.answer import AnswerEvidence, MemoryAnswer, unknown
 from kc_vla.memory.asking.meaning import Remembered
 from kc_vla.memory.asking.meant import NameFinder
-from kc_vla.memory.asking.telling import place_in_words
+from kc_vla.memory.asking.telling import evidence_of
 from kc_vla.memory.episodic.linked import LinkedKeyframe, LinkedKeyframes
 from kc_vla.memory.references.naming import Namer
 from kc_vla.memory.things import KnownThing, known_of
@@ -58,22 +58,10 @@ def keyframe_evidence(
     keyframe: LinkedKeyframe, things: Sequence[KnownThing], finder: NameFinder
 ) -> tuple[AnswerEvidence, ...]:
     """Return what a keyframe shows of some things as what an answer rests on, with where they were in it."""
-    things = [each for each in things if keyframe.of(each.object_id) is not None]
+    shown = [each for each in things if keyframe.of(each.object_id) is not None]
     return tuple(
-        AnswerEvidence(
-            each.object_id,
-            each.object_type,
-            place_in_words(finder, each),
-            each.container,
-            each.area,
-            each.seen_s,
-            each.confidence,
-            "keyframe",
-            keyframe.name,
-            each.position,
-            keyframe.frame_id,
-        )
-        for each in things[:MOST_TOLD]
+        replace(said, source="keyframe", keyframe=keyframe.name, position=each.position, frame_id=keyframe.frame_id)
+        for said, each in zip(evidence_of(finder, shown), shown, strict=False)  # evidence has the first of them
     )
 
 
