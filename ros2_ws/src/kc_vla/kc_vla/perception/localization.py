@@ -107,7 +107,17 @@ class Localizer:
         Raises:
             CameraFrameError: The lens of the camera is of a model that is not known.
         """
-        frame, refused = self.with_valid_depth(frame)
+        frame, problem = self.with_valid_depth(frame)
+        located = self.locate_valid(frame, found)
+        return replace(located, refused=[*problem, *located.refused])
+
+    def locate_valid(self, frame: CameraFrame, found: Sequence[ImageDetection]) -> Located:
+        """Return the same of an image that `with_valid_depth` has returned.
+
+        Raises:
+            CameraFrameError: The lens of the camera is of a model that is not known.
+        """
+        refused: list[str] = []
         sound = []
         for number, each in enumerate(self._surest(found, refused), 1):
             try:

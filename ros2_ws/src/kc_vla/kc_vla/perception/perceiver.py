@@ -61,7 +61,7 @@ class Perceiver:
         if held is not None:
             return Perceived([], refused=problem, held=held)
         found = self._detector.detect(frame)
-        located = self._localizer.locate(frame, found)
+        located = self._localizer.locate_valid(frame, found)
         tracked = self._tracker.update(located.frame, located.objects)
         region = None
         if not tracked.undecided:
