@@ -39,6 +39,10 @@ class LabeledImage(NamedTuple):
         """Return its depth (H, W), m; DataSetError where there is none, or it is damaged."""
         return read_depth(self.scene, self.label)
 
+    def depth_if_any(self) -> Depths | None:
+        """Return its depth (H, W), m, or None where it was collected without; DataSetError where it is damaged."""
+        return self.depth() if self.label.depth else None
+
 
 @dataclass(frozen=True)
 class LabeledImages:

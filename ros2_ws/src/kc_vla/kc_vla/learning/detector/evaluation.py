@@ -132,7 +132,7 @@ def evaluate_detector(
         asked = [each for each in objects if not is_ignored(each, least_share, least_pixels)]
         rows = matched(detect(image), asked, ignored)
         tally.add(rows, asked, scenes[image.scene])
-        depths = image.depth() if depth and image.label.depth else None
+        depths = image.depth_if_any() if depth else None
         for row in rows:
             if row.truth is None or row.found.confidence < threshold or row.truth.visible_share < _WELL_SEEN:
                 continue

@@ -61,7 +61,7 @@ def _found(
         squares = [letterboxed(image.pixels(), config.image_size) for image in images]
         pictures = torch.from_numpy(np.stack([square for square, _ in squares])).to(device.torch)
         depths = [
-            inverse_depth(image.depth() if image.label.depth else None, _focal(image), placed, config.image_size)
+            inverse_depth(image.depth_if_any(), _focal(image), placed, config.image_size)
             for image, (_, placed) in zip(images, squares, strict=True)
         ]
         with device.autocast():

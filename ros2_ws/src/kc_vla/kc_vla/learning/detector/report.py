@@ -88,7 +88,7 @@ def report_detector(
 def camera_frame(image: LabeledImage, pixels: NDArray[np.uint8], depth: bool = True) -> CameraFrame:
     """Return a labeled image as a camera gives it, with its depth where there is one, unless `depth` is false."""
     label = image.label
-    measured = image.depth() if depth and label.depth else None
+    measured = image.depth_if_any() if depth else None
     return CameraFrame(label.camera, 0, pixels, label.matrix, label.pose, measured)
 
 

@@ -48,7 +48,7 @@ def plain_sample(image: LabeledImage, config: DetectorConfig) -> Sample:
     square, placed = letterboxed(image.pixels(), size)
     label = image.label
     focal = float(label.matrix[0, 0]) * placed.scale / size
-    depth = inverse_depth(image.depth() if label.depth else None, float(label.matrix[0, 0]), placed, size)
+    depth = inverse_depth(image.depth_if_any(), float(label.matrix[0, 0]), placed, size)
     objects = []
     for each in label.objects:
         box = PixelBox(*(placed.scale * value for value in each.box))
