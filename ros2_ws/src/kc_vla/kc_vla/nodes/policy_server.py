@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from std_msgs.msg import String
 
 from kc_vla.core import topics
+from kc_vla.core.chunk import Chunk
 from kc_vla.core.codec import CodecError
 from kc_vla.core.episode import Episode
 from kc_vla.inference.worker import JobOutcome, LateError, NoResultError, OutdatedError
@@ -19,7 +20,7 @@ from kc_vla.policy.interface import PolicyError, PolicyInput, Proprioception, Un
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.control_authority import ActionProvider, ControlAuthority
-from kc_vla.ros.convert import floats_array, time_message
+from kc_vla.ros.convert import chunk_message
 from kc_vla.ros.health import CANNOT_ACT
 from kc_vla.ros.policy_inputs import PolicyInputs
 from kc_vla.ros.policy_parameters import PolicyParameters
@@ -115,21 +116,9 @@ class PolicyServerNode(StackNode):
         self.statistics.add("predict", latency)
         self.problem("")
         self._driving.gave(seen.frame, actions)
-        chunk = ActionChunk(
-            episode_id=episode.id,
-            sequence=request.sequence,
-            observation_stamp=time_message(seen.stamp_ns),
-            observation_frame=seen.frame,
-            latency=latency,
-            action_type=int(seat.backend.action_type),
-            names=list(seat.backend.names),
-            period=episode.period_ns * 1e-9,
-            horizon=actions.shape[0],
-            dimension=actions.shape[1],
-            keyframes_used=frames,
-            backend=seat.backend.name,
-        )
-        chunk.actions = floats_array(actions)
+        backend = seat.backend
+        planned = Chunk(int(request.sequence), seen.frame, backend.action_type, tuple(backend.names), actions)
+        chunk = chunk_message(planned, episode, seen.stamp_ns, backend.name, latency, frames)
         chunk.header.stamp = self.get_clock().now().to_msg()
         chunk.header.frame_id = seat.codec.robot.base_frame
         self._chunks.publish(chunk)

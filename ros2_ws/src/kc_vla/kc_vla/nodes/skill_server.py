@@ -17,13 +17,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
 from kc_vla.core import topics
-from kc_vla.core.chunk import ActionType
+from kc_vla.core.chunk import ActionType, Chunk
 from kc_vla.core.episode import Episode
 from kc_vla.core.errors import StackError
 from kc_vla.planning.skills import Call
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
-from kc_vla.ros.convert import BadMessageError, floats_array, nanoseconds, time_message
+from kc_vla.ros.convert import BadMessageError, chunk_message, nanoseconds
 from kc_vla.ros.perceived import reading_from, things_from
 from kc_vla.ros.process import run_node
 from kc_vla.ros.skill_messages import area_messages, result_message
@@ -150,20 +150,10 @@ class SkillServerNode(StackNode):
         rows = [
             posture_with(row, len(self._robot.gripper), float(width)) for row, width in zip(joints, widths, strict=True)
         ]
-        chunk = ActionChunk(
-            episode_id=episode.id,
-            sequence=request.sequence,
-            observation_frame=step,
-            observation_stamp=time_message(episode.start_ns + step * episode.period_ns),
-            latency=time.monotonic() - began,
-            action_type=int(ActionType.JOINT_POSITION),
-            names=list(self._robot.names),
-            period=episode.period_ns * 1e-9,
-            horizon=len(rows),
-            dimension=len(self._robot.names),
-            backend="skills",
-        )
-        chunk.actions = floats_array(np.array(rows, np.float32))
+        actions = np.array(rows, np.float32).reshape(len(rows), len(self._robot.names))
+        planned = Chunk(int(request.sequence), step, ActionType.JOINT_POSITION, tuple(self._robot.names), actions)
+        stamp_ns = episode.start_ns + step * episode.period_ns
+        chunk = chunk_message(planned, episode, stamp_ns, "skills", time.monotonic() - began)
         chunk.header.stamp = self.get_clock().now().to_msg()
         chunk.header.frame_id = self._robot.base_frame
         self._chunks.publish(chunk)

@@ -231,6 +231,37 @@ def index_from(message: KeyframeIndex) -> Index:
     return Index(message.episode_id, message.newest_frame, message.events, held)
 
 
+def chunk_message(
+    chunk: Chunk, episode: Episode, stamp_ns: int, backend: str, latency_s: float, keyframes: Sequence[int] = ()
+) -> ActionChunk:
+    """Return the message of a chunk; its header is left to the node that publishes it.
+
+    Args:
+        chunk: of actions.
+        episode: that it is for.
+        stamp_ns: of the observation that it was computed from.
+        backend: name of what computed it.
+        latency_s: that it took, s.
+        keyframes: frames of those that were used.
+    """
+    message = ActionChunk(
+        episode_id=episode.id,
+        sequence=chunk.sequence,
+        observation_stamp=time_message(stamp_ns),
+        observation_frame=chunk.start,
+        latency=latency_s,
+        action_type=int(chunk.action_type),
+        names=list(chunk.names),
+        period=episode.period_ns * 1e-9,
+        horizon=chunk.actions.shape[0],
+        dimension=chunk.actions.shape[1],
+        keyframes_used=keyframes,
+        backend=backend,
+    )
+    message.actions = floats_array(chunk.actions)
+    return message
+
+
 def chunk_from(message: ActionChunk) -> Chunk:
     """Return the chunk in a message.
 
