@@ -17,7 +17,8 @@ from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.skills.handles import handle_of
 from kc_vla.skills.station import AREA, workplace_map
 from kc_vla_sim.errors import BadTaskError
-from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm, perceived_in
+from kc_vla_sim.kitchen.handling.arm_perception import perceived_in
+from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
 from kc_vla_sim.kitchen.handling.skill_trial import SkillVerdict
 from kc_vla_sim.kitchen.handling.verdict_table import table
 from kc_vla_sim.simulator import Simulator
@@ -60,6 +61,18 @@ def test_without_its_script_nothing_happens_in_a_kitchen_and_handles_are_reporte
     with pytest.raises(BadTaskError, match="has no tour that can be left out"):
         simulator.reset("counting", 0)
     simulator.close()
+
+
+def test_with_a_detector_the_arm_knows_only_what_its_images_show() -> None:
+    arm = KitchenArm(0, detector="learned")
+    scene = arm.station.context.scene
+    true = {each.object_id: each for each in arm.frame.detections}
+    assert len(scene.all()) >= 6
+    stove = next(each for each in scene.all() if each.object_type == "stove")
+    assert stove.object_id not in true  # an id of the tracker
+    assert 0.0 < np.linalg.norm(stove.position - true["stove"].pose.position) < 0.03
+    assert "cup" not in {each.object_type for each in scene.all()}  # it stands in the sink, beside the view
+    arm.close()
 
 
 @pytest.mark.nightly

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
+from kc_vla.core.options import options_in
 from kc_vla.core.splits import seeds_of
 from kc_vla_sim.errors import SimulationError
 
 _ABOUT = """\
 Let the arm do a round of the planner's skills in rendered kitchens: look around, open, close, pick up and put. It sees
-what a detector without errors would report, and the simulator's truth judges each skill. Writes results.jsonl and
-table.md.
+what a detector makes of its images, or what one without errors would report. The simulator's truth judges each skill.
+Writes results.jsonl and table.md.
 """
 
 
@@ -32,6 +33,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", default="development", help="split of the seeds (development)")
     parser.add_argument("--kitchens", type=int, default=20, help="number of kitchens (20)")
     parser.add_argument(
+        "--detector", default="truth", help="name of a detector, or truth: what the simulator knows (truth)"
+    )
+    parser.add_argument(
+        "--options", default="", metavar="YAML", help="options of the detector, e.g. '{threshold: 0.4}'"
+    )
+    parser.add_argument("--no-depth", action="store_true", help="find places without depth images")
+    parser.add_argument(
+        "--image-size", type=int, default=0, help="size of the images, px (256; 64 for truth, which needs no more)"
+    )
+    parser.add_argument(
         "-o", "--output", type=Path, default=Path("runs/skills"), help="folder of the results (runs/skills)"
     )
 
@@ -44,7 +55,13 @@ def _evaluate(options: argparse.Namespace) -> None:
     seeds = seeds_of(options.split, options.kitchens)
     options.output.mkdir(parents=True, exist_ok=True)
     verdicts: list[SkillVerdict] = []
-    arm = KitchenArm(seeds[0])
+    arm = KitchenArm(
+        seeds[0],
+        options.image_size,
+        detector=options.detector,
+        options=options_in(options.options, "--options"),
+        depth=not options.no_depth,
+    )
     try:
         with (options.output / "results.jsonl").open("w") as results:
             for seed in seeds:

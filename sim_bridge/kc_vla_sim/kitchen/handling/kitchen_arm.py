@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-
-import numpy as np
-from scipy.spatial.transform import Rotation
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from kc_vla.memory.things import ObservedThing
+from kc_vla.perception.detectors import TRUTH
 from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.interface import ArmReading
 from kc_vla.skills.motion_paths import MotionPathMaker
-from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import PerceivedScene
 from kc_vla.skills.station import SkillStation, posture_with
 from kc_vla.skills.tool_path import PathMaker
 from kc_vla_sim.frame import SimulatedFrame
+from kc_vla_sim.kitchen.handling.arm_perception import arm_perception
 from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
 
-_LEAST_PIXELS = 6
-"""What shows less of itself in all views is not seen."""
-DRAWN_EVERY = 5
-"""Perception looks at every so many frames."""
+DRAWN_EVERY, DRAWN_MOVING = 5, 15
+"""Perception looks at every so many frames while the arm waits for what is seen, and while it moves."""
 
 Watcher = Callable[[SimulatedFrame, SkillStation], None]
 
 
 class KitchenArm:
-    """A `SkillRobot` in ManiSkill's kitchen, with the detections of the simulator's truth.
+    """A `SkillRobot` in ManiSkill's kitchen, with the detections of a detector or of the simulator's truth.
 
     Attributes:
         simulator: with the kitchen.
@@ -39,15 +37,30 @@ class KitchenArm:
         watch: gets each frame, for a video or a test that disturbs; None for nobody.
     """
 
-    def __init__(self, seed: int, image_size: int = 64, paths: PathMaker | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        image_size: int = 0,
+        paths: PathMaker | None = None,
+        detector: str = TRUTH,
+        options: Mapping[str, Any] | None = None,
+        depth: bool = True,
+    ) -> None:
         """Begin with a kitchen.
 
         Args:
             seed: of the kitchen.
-            image_size: of the cameras, px.
+            image_size: of the cameras, px; 0: what is usual for the detector.
             paths: makes the paths of the arm; None: the motion planner.
+            detector: name of a row of the detectors, which looks at the images; "truth": the simulator's.
+            options: of the detector.
+            depth: whether perception gets depth images.
+
+        Raises:
+            DetectorError: the detector cannot be had.
         """
-        self.simulator = Simulator(image_size, tour=False)
+        self._perception = arm_perception(detector, options, image_size, depth)
+        self.simulator = Simulator(self._perception.image_size, tour=False, depth=self._perception.needs_depth)
         self.watch: Watcher | None = None
         self.cancelled = False
         self._paths = paths or MotionPathMaker(ROBOT)
@@ -62,7 +75,9 @@ class KitchenArm:
         self._scene.forget()
         context = SkillContext(reading_of(self.frame), self._scene, self._paths, ROBOT.opening, CONTROL_RATE)
         self.station = SkillStation(context)
-        self._see()
+        self._perception.begin()
+        for _ in range(self._perception.first_looks):
+            self._see()
 
     def do(self, call: Call) -> CallResult:
         """Do a skill."""
@@ -101,41 +116,23 @@ class KitchenArm:
     def step(self, joints: Sequence[float], width: float) -> None:
         """Take one control step towards angles (N,), rad, and a width between the fingers, m."""
         self.frame = self.simulator.step_joints(posture_with(joints, len(ROBOT.gripper), width))
-        if self.frame.index % DRAWN_EVERY == 0:
+        moves = self.station.run is not None and self.station.run.moves
+        if self.frame.index % (DRAWN_MOVING if moves else DRAWN_EVERY) == 0:
             self._see()
         if self.watch is not None:
             self.watch(self.frame, self.station)
 
     def close(self) -> None:
-        """Release the simulator."""
+        """Release the simulator and the detector."""
         self.simulator.close()
+        self._perception.close()
 
     def _see(self) -> None:
         self.frame = self.simulator.redrawn(self.frame)
-        stamp_s = self.frame.index / CONTROL_RATE
-        self._scene.take(perceived_in(self.frame, stamp_s), stamp_s)
+        self._perception.see(self.simulator, self.frame, self._scene)
 
 
 def reading_of(frame: SimulatedFrame) -> ArmReading:
     """Return what the arm reports in a frame."""
     count = len(ROBOT.joints)
     return ArmReading(frame.index, frame.joint_positions[:count].copy(), float(frame.joint_positions[count:].sum()))
-
-
-def perceived_in(frame: SimulatedFrame, stamp_s: float) -> Iterator[PerceivedThing]:
-    """Yield what the views of a frame show, as a detector without errors reports it."""
-    for each in frame.detections:
-        shown = (view[each.object_id].pixels for view in frame.visible.values() if each.object_id in view)
-        if max(shown, default=0) < _LEAST_PIXELS:
-            continue
-        yield PerceivedThing(
-            each.object_id,
-            each.object_type,
-            np.array(each.pose.position),
-            Rotation.from_quat(each.pose.quaternion),
-            np.array(each.size),
-            each.state,
-            each.attributes,
-            1.0,
-            stamp_s,
-        )

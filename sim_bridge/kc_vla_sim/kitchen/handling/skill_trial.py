@@ -14,6 +14,8 @@ from kc_vla_sim.kitchen.kinds import DRAWER, KINDS
 
 _LIFTED_M, _IN_HAND_M = 0.04, 0.12
 """A thing is in the hand when it is so much higher than before, and so near to the tool, m."""
+_SAME_M = 0.08
+"""What is perceived so near to the middle of an object of its type is that object, m."""
 _PICKS = 3
 """Things that are taken in one kitchen."""
 
@@ -88,10 +90,14 @@ class SkillTrial:
         before = self._truth(name).pose.position[2]
 
         def held() -> bool:
-            now, tool = np.array(self._truth(name).pose.position), np.array(self._arm.frame.tool_pose.position)
-            return now[2] > before + _LIFTED_M and float(np.linalg.norm(now - tool)) < _IN_HAND_M
+            now = self._truth(name)
+            return now.pose.position[2] > before + _LIFTED_M and self._is_in_hand(now)
 
         return self._judged("PickupObject", (name,), held)
+
+    def _is_in_hand(self, true: GroundTruthObject) -> bool:
+        tool = np.array(self._arm.frame.tool_pose.position)
+        return float(np.linalg.norm(np.array(true.pose.position) - tool)) < _IN_HAND_M
 
     def _put(self, name: str, holder: str) -> SkillVerdict:
         relation = "in" if holder.startswith("drawer") else "on"
@@ -99,10 +105,28 @@ class SkillTrial:
         return self._judged("PutObject", (name, holder), lambda: self._truth(name).attributes.get("place") == there)
 
     def _judged(self, skill: str, arguments: tuple[str, ...], truth: Callable[[], bool]) -> SkillVerdict:
-        result = self._arm.do(Call(skill, arguments))
+        called = tuple(map(self._perceived, arguments))
+        result = self._arm.do(Call(skill, called))
         for _ in range(10):  # what was released comes to rest
             self._arm.stay()
-        return SkillVerdict(self._seed, skill, arguments, result.done, bool(truth()), result.reason, result.seconds)
+        return SkillVerdict(self._seed, skill, called, result.done, bool(truth()), result.reason, result.seconds)
+
+    def _perceived(self, name: str) -> str:
+        """Return the id by which perception knows an object of the truth; its own where nothing like it was seen."""
+        true = next((each for each in self._arm.frame.detections if each.object_id == name), None)
+        held = self._arm.station.context.held
+        if true is None:
+            return name
+        if held is not None and held.thing.object_type == true.object_type and self._is_in_hand(true):
+            return held.thing.object_id
+        scene, place = self._arm.station.context.scene, np.array(true.pose.position)
+        away = {
+            each.object_id: float(np.linalg.norm(each.position - place))
+            for each in scene.all()
+            if each.object_type == true.object_type
+        }
+        near = min(away, key=away.__getitem__, default="")
+        return near if near and away[near] < _SAME_M else f"{name} (not perceived)"
 
     def _things(self) -> list[str]:
         """Return things that a gripper gets around and that stand in the open, in an order that chance decides."""

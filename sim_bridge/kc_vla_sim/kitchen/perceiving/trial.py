@@ -7,32 +7,24 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kc_vla.memory.embedding.models import shared_embedder
-from kc_vla.perception.camera_fit import CameraFit
-from kc_vla.perception.detectors import ObjectDetector, open_detector
-from kc_vla.perception.localization import Localizer, LocalizerSettings
-from kc_vla.perception.perceiver import Perceiver
-from kc_vla.perception.tracking import Tracker
-from kc_vla.perception.tracks import TrackerSettings
 from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.envs.kitchen import kitchen_of
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
-from kc_vla_sim.kitchen.perceiving.camera_frames import camera_frames
 from kc_vla_sim.kitchen.perceiving.judging import AT_ITS_PLACE_M, BELIEVED, TrueObject, Vector, claims_near, judge
 from kc_vla_sim.kitchen.perceiving.known_ids import KnownIds, RestingThings
 from kc_vla_sim.kitchen.perceiving.remembering import KitchenMemories, RememberedObject
 from kc_vla_sim.kitchen.perceiving.seen_truth import LEAST_LOOKS, SeenTruth
-from kc_vla_sim.kitchen.perceiving.truth_detector import TruthDetector
+from kc_vla_sim.kitchen.perceiving.simulated_perception import SimulatedPerception
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.simulator import Simulator
 
-TRUTH = "truth"
 FURNITURE, THINGS = "furniture", "things"
 LONG, SHORT = "long-term", "short-term"
 _HOLDER_M = 0.1
@@ -44,7 +36,7 @@ class PerceptionSetting:
     """How a robot looks around.
 
     Attributes:
-        detector: name of a row of the detectors, or `TRUTH`.
+        detector: name of a row of the detectors, or "truth".
         options: of the detector.
         depth: whether depth images are used.
         looks: of the kitchens.
@@ -103,15 +95,14 @@ class PerceptionTrial:
             DetectorError: it cannot be had.
         """
         self._setting = setting
-        self._truth = TruthDetector() if setting.detector == TRUTH else None
-        self._detector: ObjectDetector = self._truth or open_detector(setting.detector, setting.options)
+        self._perception = SimulatedPerception(setting.detector, setting.options, setting.depth)
         self._simulator = Simulator(
             setting.image_size, draw=False, looks=setting.looks, depth=True, assets=setting.assets
         )
 
     def close(self) -> None:
         """Release detector and simulator."""
-        self._detector.close()
+        self._perception.close()
         self._simulator.close()
 
     def play(self, seed: int) -> TrialOutcome:
@@ -126,17 +117,14 @@ class PerceptionTrial:
     def _play(self, seed: int, memories: KitchenMemories) -> TrialOutcome:
         outcome, seen, times = TrialOutcome(seed), SeenTruth(), list[float]()
         known: dict[str, KnownIds] = {LONG: KnownIds(), SHORT: KnownIds()}
-        perceiver = self._perceiver()
+        self._perception.begin()
         refused: Counter[str] = Counter()
         for frame in self._looks(seed):
-            images = list(camera_frames(self._simulator, frame, depth=True))
+            images = self._perception.images(self._simulator, frame)
             seen.note(frame, images, kitchen_of(self._simulator.environment).events)
-            if self._truth is not None:
-                self._truth.show(frame)
             for image in images:
                 began = time.perf_counter()
-                given = image if self._setting.depth else replace(image, depth_m=None)
-                perceived = perceiver.look(given)
+                perceived = self._perception.look(image)
                 times.append(time.perf_counter() - began)
                 moved = [perceived.held] if perceived.held else []
                 refused.update(map(_reason, [*moved, *perceived.refused, *memories.take(perceived, image.stamp_ns)]))
@@ -149,10 +137,6 @@ class PerceptionTrial:
             _judge(outcome, name, held, seen)
             outcome.kept[name] = known[name].kept(seen.objects(), held, {each.event.object_id for each in seen.left})
         return outcome
-
-    def _perceiver(self) -> Perceiver:
-        settings = TrackerSettings(trust_ids=self._truth is not None)
-        return Perceiver(self._detector, Localizer(LocalizerSettings()), Tracker(settings), CameraFit())
 
     def _looks(self, seed: int) -> Iterator[SimulatedFrame]:
         """Yield each moment that perception looks at, drawn."""

@@ -63,6 +63,11 @@ class SkillRun:
         """Return the present stage where a policy moves the arm."""
         return self._step if isinstance(self._step, PolicyStage) else None
 
+    @property
+    def moves(self) -> bool:
+        """Return whether the arm is led along a path at present: nobody waits for what is seen then."""
+        return self.outcome is None and isinstance(self._step, ArmPath)
+
     def advance(self, reading: ArmReading) -> None:
         """Go on to where the skill is at a reading of the arm; later ones only."""
         self.context.arm, self._fresh = reading, False
