@@ -60,11 +60,15 @@ class FakeKitchen:
         self._offset = np.zeros(3)
         self.sent: list[np.ndarray] = []
         self.kinematics = Kinematics(ROBOT.links_of(""))
+        self.restart()
+        self.report()
+
+    def restart(self) -> None:
+        """Let the skill server begin anew: it knows nothing of what was before."""
         paths = StraightPathMaker(self.kinematics, ROBOT.limits, READY, RATE)
         self.scene = PerceivedScene()
-        context = SkillContext(self.reading(), self.scene, paths, ROBOT.opening, RATE)
+        context = SkillContext(ArmReading(0, READY.copy(), 0.0), self.scene, paths, ROBOT.opening, RATE)
         self.station = SkillStation(context)
-        self.report()
 
     @property
     def tool(self) -> np.ndarray:

@@ -140,7 +140,7 @@ class Kitchen:
 
     def _thing(self, thing: KitchenThing) -> GroundTruthObject:
         pose = thing.pose
-        relation, holder = self.holder_of(pose.p, thing.body.size[2])
+        relation, holder = self.holder_of(pose.p, thing.height)
         place = f"{relation} {holder}" if holder else ""
         attributes = {"colour": thing.placed.colour, "place": place}
         return GroundTruthObject(

@@ -61,6 +61,12 @@ class KitchenThing:
         """Return its pose in the world."""
         return self.actor.pose.sp
 
+    @property
+    def height(self) -> float:
+        """Return how high it reaches above its lower side as it stands or lies now, m."""
+        upwards = np.abs(self.pose.to_transformation_matrix()[2, :3])
+        return float(upwards @ np.asarray(self.body.size))
+
     def carry(self, pose: sapien.Pose) -> None:
         """Put it at a pose in the world, where it stays and touches nothing until it is released."""
         self._touch(False)

@@ -477,6 +477,19 @@ def test_what_stands_on_a_table_is_not_in_the_hand(embedder: Embedder) -> None:
     assert robot.sight["Apple_1"].container == "Table_2"
 
 
+def test_a_gripper_that_knows_it_is_empty_is_believed_at_once(embedder: Embedder) -> None:
+    body = Hand()
+    robot = RememberingRobot(body, opened("none", embedder), GROUNDS, "area_1")
+    body.sees = [replace(APPLE, relation="held")]
+    robot.look()
+    assert robot.held is not None
+    body.sees = [replace(APPLE, relation="dropped")]
+    robot.look()
+    assert robot.held is None
+    assert "Apple_1" not in robot.sight  # nobody knows where it lies
+    assert robot.notes == ("Apple_1 fell out of the hand",)
+
+
 def test_a_detection_that_cannot_be_is_told() -> None:
     assert wrong_with(APPLE) == ""
     assert "200 letters" in wrong_with(replace(APPLE, object_id="x" * 201))

@@ -78,6 +78,67 @@ def test_a_thing_that_slips_out_is_noticed() -> None:
     assert kitchen.station.context.held is None
 
 
+def drop(kitchen: FakeKitchen, place: tuple[float, float, float] = (0.42, 0.2, 0.038)) -> None:
+    """Let the apple fall out of the hand, and lie somewhere."""
+    kitchen.things["apple_1"] = thing("apple_1", place, (0.07, 0.07, 0.076))
+    kitchen.in_hand = ""
+
+
+def relation_of(kitchen: FakeKitchen, name: str) -> str:
+    """Return how a thing stands, as a planner gets it."""
+    return next(each.relation for each in kitchen.station.seen() if each.object_id == name)
+
+
+def test_what_falls_out_of_an_idle_hand_is_reported_as_dropped_until_it_is_seen() -> None:
+    kitchen = FakeKitchen()
+    kitchen.do("PickupObject", "apple_1")
+    kitchen.blind = True
+    drop(kitchen)
+    for _ in range(5):
+        kitchen.step()
+    assert relation_of(kitchen, "apple_1") == "dropped"
+    kitchen.blind = False
+    for _ in range(20):
+        kitchen.step()
+    assert relation_of(kitchen, "apple_1") == "on"
+    assert kitchen.do("PickupObject", "apple_1").done
+    assert relation_of(kitchen, "apple_1") == "held"
+
+
+def test_what_falls_into_a_drawer_that_is_closed_is_not_reported_as_held() -> None:
+    kitchen = FakeKitchen()
+    kitchen.do("PickupObject", "apple_1")
+    drop(kitchen, (0.6, 0.0, 0.17))
+    kitchen.things["apple_1"] = replace(kitchen.things["apple_1"], attributes={"place": "in drawer_1"})
+    kitchen.do("GoToObject", "drawer_1")
+    assert relation_of(kitchen, "apple_1") == "dropped"
+
+
+def test_after_a_restart_the_hand_stays_closed_on_what_is_seen_between_the_fingers() -> None:
+    kitchen = FakeKitchen()
+    kitchen.do("PickupObject", "apple_1")
+    kitchen.restart()
+    kitchen.blind = True
+    for _ in range(20):
+        kitchen.step()
+    assert kitchen.in_hand == "apple_1"
+    refused = "something is in the hand, and it is not known what: take it out of the fingers by hand"
+    assert kitchen.do("PickupObject", "apple_1").reason == refused
+    kitchen.blind = False
+    kitchen.report()
+    assert relation_of(kitchen, "apple_1") == "held"
+    assert kitchen.do("PutObject", "apple_1", "worktop").done
+
+
+def test_after_a_restart_a_hand_that_was_half_open_is_found_empty() -> None:
+    kitchen = FakeKitchen()
+    kitchen.width, kitchen.index = 0.04, 200
+    kitchen.restart()
+    for _ in range(6):
+        kitchen.step()
+    assert kitchen.do("PickupObject", "apple_1").done
+
+
 def test_without_perception_nothing_moves() -> None:
     kitchen = FakeKitchen()
     kitchen.blind = True

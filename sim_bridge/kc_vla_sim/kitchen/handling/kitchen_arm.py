@@ -105,7 +105,7 @@ class KitchenArm:
         if run is None:
             self.step(self.frame.joint_positions[: len(ROBOT.joints)].tolist(), 0.0)
             return
-        run.context.arm = reading_of(self.frame)
+        run.advance(reading_of(self.frame))
         joints, widths = run.set_points(1)
         self.step(joints[0].tolist(), float(widths[0]))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from kc_vla.memory.long_term.relations import PLACE
 from kc_vla.memory.short_term.unit import MOST_LETTERS, states_in
 
-HELD, OPENED, CLOSED = "held", "opened", "closed"
+HELD, DROPPED, OPENED, CLOSED = "held", "dropped", "opened", "closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class ObservedThing:
         size: along the axes of the map, m.
         state: one of the paper's: "sliced", or empty.
         attributes: its "colour"; "also", its other states; "place": "in Fridge_1".
-        relation: "on" or "in" the container, "held", on the "floor", or "stands" of furniture.
+        relation: "on" or "in" the container, "held", on the "floor", or "stands" of furniture. "dropped": it is not in
+            the hand any more, as the gripper knows, and was not seen since.
         container: id of the thing that it is on or in; empty where there is none.
         area: in which one reaches it.
         movable: it may be carried elsewhere.

@@ -1,14 +1,15 @@
-"""Boxes that stand upright: what a hand or a thing may not touch."""
+"""What a hand or a thing may not touch, as upright boxes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
+from kc_vla.skills.fronts import front_boxes
 from kc_vla.skills.interface import Vector
 from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
+from kc_vla.skills.upright_box import UprightBox as UprightBox
 
 _WALL = 0.016
 """Thickness that the walls of what is hollow are taken to have, m."""
@@ -16,51 +17,6 @@ HOLLOW = frozenset({"drawer", "sink", "tray", "basket", "box", "bin", "bowl", "p
 """Types that things lie in from above: their boxes are walls around a space."""
 SUPPORTS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "fridge", "oven"})
 """Types with a front that opens."""
-
-
-@dataclass(frozen=True, eq=False)
-class UprightBox:
-    """A box that is turned about the vertical only.
-
-    Attributes:
-        middle: of it (3,), m.
-        size: along its own axes (3,), m.
-        yaw: of its first axis, rad.
-    """
-
-    middle: Vector
-    size: Vector
-    yaw: float
-
-    @classmethod
-    def around(cls, thing: PerceivedThing) -> UprightBox:
-        """Return the box of a thing; of one that has tipped over, the narrowest around it."""
-        sides, yaw = thing.footprint
-        return cls(thing.position, np.array([*sides, thing.extent[2]]), yaw)
-
-    @property
-    def corners(self) -> Vector:
-        """Return the corners of its footprint (4, 2), m."""
-        half = self.size[:2] / 2
-        corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half
-        c, s = np.cos(self.yaw), np.sin(self.yaw)
-        return np.asarray(corners @ np.array([[c, s], [-s, c]]) + self.middle[:2])
-
-    def grown(self, margin: float) -> UprightBox:
-        """Return it larger by a margin on each side, m."""
-        return UprightBox(self.middle, self.size + 2 * margin, self.yaw)
-
-    def meets(self, other: UprightBox) -> bool:
-        """Return whether the two have a point in common."""
-        if abs(self.middle[2] - other.middle[2]) >= (self.size[2] + other.size[2]) / 2:
-            return False
-        mine, theirs = self.corners, other.corners
-        for yaw in (self.yaw, other.yaw):
-            for axis in ((np.cos(yaw), np.sin(yaw)), (-np.sin(yaw), np.cos(yaw))):
-                a, b = mine @ axis, theirs @ axis
-                if a.max() <= b.min() or b.max() <= a.min():
-                    return False
-        return True
 
 
 def meets_any(box: UprightBox, others: Iterable[UprightBox]) -> bool:
@@ -96,6 +52,7 @@ def named_obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[
     for each in scene.all():
         if each.object_id in left_out or scene.is_shut_in(each):
             continue
+        found += [(each.object_id, part) for part in front_boxes(each)]
         if each.object_type in HOLLOW and (each.object_type != "drawer" or OPENED in each.states):
             found += [(each.object_id, wall) for wall in _walls(each)]
         elif each.object_type != "drawer":  # a closed one is within the box of its cabinet

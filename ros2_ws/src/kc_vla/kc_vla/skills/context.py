@@ -8,17 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.skills.boxes import named_obstacles
-from kc_vla.skills.held_thing import HeldThing
+from kc_vla.skills.held_thing import DroppedThing, HeldThing
 from kc_vla.skills.interface import ArmPath, ArmReading, HoldStage, SkillError, Step, Vector
 from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
 from kc_vla.skills.tool_path import PathMaker, ToolPose
 
 FRESH_S = 4.0
 """A skill waits so long for a report that is new, s."""
-_TIPS_M = 0.004
+LEAST_M = 0.004
 """Fingers that are closer together than this have nothing between them, m."""
 _SETTLE_S = 0.25
 """The arm is behind its set-points by so much, s."""
+_EMPTY_S = 0.1
+"""The hand is empty once nothing was between its fingers for so long, s."""
 
 
 @dataclass
@@ -32,7 +34,9 @@ class SkillContext:
         opening: of the gripper when it is wide open, m.
         rate: control steps a second, Hz.
         reach: of the arm from the axis of its base over the surface, m.
-        held: what is in the hand; None for nothing.
+        held: what is in the hand; None for nothing, or where it is not known what.
+        unknown: something is in the hand, and it is not known what.
+        dropped: what fell out of the hand last; None where nothing did.
         sent: joint angles (N,) that were sent last, rad; None where nothing was sent yet.
     """
 
@@ -43,7 +47,35 @@ class SkillContext:
     rate: float
     reach: float = 0.7
     held: HeldThing | None = None
+    unknown: bool = False
+    dropped: DroppedThing | None = None
     sent: Vector | None = None
+    _empty_since: int | None = None
+
+    def take(self, reading: ArmReading) -> None:
+        """Take in a reading of the arm, and note where what was in the hand is not between the fingers any more."""
+        self.arm = reading
+        if self.grips or not self.keeps_grip:
+            self._empty_since = None
+        elif self._empty_since is None:
+            self._empty_since = reading.step
+        elif reading.step - self._empty_since >= self.steps(_EMPTY_S):
+            self.drop()
+
+    def drop(self) -> None:
+        """Note that the hand is empty: what it held fell out."""
+        if self.held is not None:
+            self.dropped = DroppedThing(self.held.thing.object_id, self.scene.now_s)
+        self.held, self.unknown, self._empty_since = None, False, None
+
+    def need_known_hand(self) -> None:
+        """Check that what is in the hand is known.
+
+        Raises:
+            SkillError: it is not.
+        """
+        if self.unknown:
+            raise SkillError("something is in the hand, and it is not known what: take it out of the fingers by hand")
 
     @property
     def tool(self) -> ToolPose:
@@ -56,9 +88,19 @@ class SkillContext:
         return self.arm.joints if self.sent is None else self.sent
 
     @property
+    def keeps_grip(self) -> bool:
+        """Return whether the fingers have to stay closed on what is in the hand."""
+        return self.held is not None or self.unknown
+
+    @property
+    def kept_width(self) -> float:
+        """Return how wide the fingers stay where nothing moves them, m: closed on what is in the hand."""
+        return 0.0 if self.keeps_grip else self.arm.width
+
+    @property
     def grips(self) -> bool:
         """Return whether something is between the fingers."""
-        return self.arm.width > _TIPS_M
+        return self.arm.width > LEAST_M
 
     def along(self, stage: str, joints: Vector, width: float, slack: float = 0.35) -> ArmPath:
         """Return a step along set-points (T, N), rad, with so much between the fingers, m."""
@@ -69,9 +111,10 @@ class SkillContext:
         return self.along(stage, self.paths.straight(self.posture, poses, speed), width, slack)
 
     def free(self, stage: str, pose: ToolPose, width: float) -> ArmPath:
-        """Return a step to a pose by any way that is free of what was perceived."""
-        inside = set() if self.held is None else {self.held.thing.object_id}
-        self.paths.avoid(named_obstacles(self.scene, inside), self.held, width)
+        """Return a step to a pose by any way that is free of what was perceived, with what is in the hand."""
+        held = self.held
+        inside = set() if held is None else {held.thing.object_id}
+        self.paths.avoid(named_obstacles(self.scene, inside), held, width if held is None else held.width)
         return self.along(stage, self.paths.free(self.posture, pose), width)
 
     def fingers(self, stage: str, width: float, seconds: float = 0.6) -> HoldStage:

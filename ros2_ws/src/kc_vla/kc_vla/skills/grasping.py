@@ -8,7 +8,7 @@ import numpy as np
 
 from kc_vla.skills.boxes import hand_boxes, meets_any, obstacles
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
+from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, first_possible
 from kc_vla.skills.perceived import PerceivedThing
@@ -31,6 +31,7 @@ _MOVED_M = 0.04
 
 def pick_up(context: SkillContext, object_id: str) -> Skill:
     """Take a thing into the hand."""
+    context.need_known_hand()
     if context.held is not None:
         raise SkillError(f"the hand holds {context.held.thing.object_id} already")
     yield from context.look_for(object_id)
@@ -51,7 +52,7 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
         yield context.fingers("release", wide)
         yield context.along("retreat", reach.joints[::-1], wide)
         raise SkillError(f"there is nothing between the fingers where {object_id} was seen")
-    hand_yaw = _yaw_of(pose)
+    hand_yaw = yaw_of(pose)
     context.held = HeldThing(thing, context.arm.width, below, thing.footprint[1] - hand_yaw)
     yield context.along("lift", reach.joints[::-1], CLOSED_M)  # the way back, which is there
     yield from context.look_for(object_id)
@@ -127,8 +128,3 @@ def _still_there(context: SkillContext, thing: PerceivedThing) -> bool:
     if seen is None:
         return False
     return bool(np.linalg.norm(seen.position - thing.position) < _MOVED_M)
-
-
-def _yaw_of(pose: ToolPose) -> float:
-    x, y, _ = pose.rotation.apply((1.0, 0.0, 0.0)).tolist()
-    return float(np.arctan2(y, x))

@@ -17,7 +17,7 @@ from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
 
 HANDLE, HINGE, OPENING = "handle", "hinge", "opening"
-_STANDOFF_M, _BELOW_TOP_M = 0.045, 0.01
+STANDOFF_M, _BELOW_TOP_M = 0.045, 0.01
 """Usual distances of a drawer's bar from its front, and from the upper edge of that, m."""
 
 
@@ -67,7 +67,7 @@ def handle_of(thing: PerceivedThing) -> Handle:
         raise SkillError(f"it is not seen how far {thing.object_id} is open")
     place, hinge = _numbers(thing, HANDLE, 3), _numbers(thing, HINGE, 2)
     if place is None and thing.object_type == "drawer":
-        place = thing.out(np.array([-thing.size[0] / 2 - _STANDOFF_M, 0.0, thing.size[2] / 2 - _BELOW_TOP_M]))
+        place = thing.out(np.array([-thing.size[0] / 2 - STANDOFF_M, 0.0, thing.size[2] / 2 - _BELOW_TOP_M]))
     if place is None:
         raise SkillError(f"no handle of {thing.object_id} is seen")
     if hinge is None:

@@ -9,8 +9,8 @@ from kc_vla.skills.tool_path import ToolPose
 
 CLOSED_M = 0.0
 """Width of closed fingers, m."""
-SLOW, BRISK = 0.12, 0.3
-"""Speeds of the tool at things, and past them, m/s."""
+SLOW, BRISK, CARRYING = 0.12, 0.3, 0.5
+"""Speeds of the tool at things, past them, and with something in the hand, m/s."""
 ABOVE = 0.1
 """The hand comes to a thing, and leaves it, from so far above, m."""
 _DOWN = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
@@ -19,6 +19,12 @@ _DOWN = Rotation.from_matrix([[1, 0, 0], [0, -1, 0], [0, 0, -1]])
 def facing_down(yaw: float = 0.0) -> Rotation:
     """Return the turn of a tool that points down; its fingers close across the direction `yaw` (rad, 0 ahead)."""
     return Rotation.from_euler("z", yaw) * _DOWN
+
+
+def yaw_of(pose: ToolPose) -> float:
+    """Return the yaw of a hand, rad: see `facing_down`."""
+    x, y, _ = pose.rotation.apply((1.0, 0.0, 0.0)).tolist()
+    return float(np.arctan2(y, x))
 
 
 def looking_from(angle: float, distance: float, height: float, tilt: float) -> ToolPose:

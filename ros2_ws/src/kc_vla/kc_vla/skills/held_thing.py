@@ -1,10 +1,17 @@
-"""What is in the hand."""
+"""What is in the hand, and what has fallen out of it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
+from kc_vla.skills.interface import Vector
 from kc_vla.skills.perceived import PerceivedThing
+
+_AT_TOOL_M = 0.012
+"""What is between the fingers has the tool center point in its box, or no further than this outside of it, m."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,3 +29,39 @@ class HeldThing:
     width: float
     below: float
     turn: float
+
+
+@dataclass(frozen=True)
+class DroppedThing:
+    """What fell out of the hand.
+
+    Attributes:
+        object_id: of the thing.
+        dropped_s: stamp of the newest report then, s.
+    """
+
+    object_id: str
+    dropped_s: float
+
+
+def between_fingers(
+    things: Iterable[PerceivedThing], tool: Vector, yaw: float, width: float, since_s: float
+) -> HeldThing | None:
+    """Return what a hand holds that points down, by where things are seen; None where nothing is seen there.
+
+    Args:
+        things: that were seen.
+        tool: where the tool center point is (3,), m.
+        yaw: of the hand, rad.
+        width: between the fingers, m.
+        since_s: stamp after which a report counts, s.
+    """
+
+    def outside(thing: PerceivedThing) -> float:
+        return float(np.max(np.abs(thing.into(tool)) - thing.size / 2))
+
+    seen = [each for each in things if each.seen_s >= since_s and outside(each) < _AT_TOOL_M]
+    nearest = min(seen, key=outside, default=None)
+    if nearest is None:
+        return None
+    return HeldThing(nearest, width, float(tool[2]) - nearest.bottom, nearest.footprint[1] - yaw)

@@ -71,12 +71,14 @@ class ArmPath:
         joints: angles (T, N), rad.
         widths: between the fingers (T,), m.
         slack: the skill fails where a joint is further than this from its set-point, rad.
+        carries: it ends at once where what is in the hand falls out.
     """
 
     stage: str
     joints: Vector
     widths: Vector
     slack: float = 0.35
+    carries: bool = False
 
 
 @dataclass(frozen=True, eq=False)

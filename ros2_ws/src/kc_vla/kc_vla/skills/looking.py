@@ -58,15 +58,10 @@ def _turn(context: SkillContext, stage: str, angle: float, places: Sequence[tupl
     """
 
     def way(place: tuple[float, float, float]) -> ArmPath:
-        return context.free(stage, looking_from(angle, *place), _width(context))
+        return context.free(stage, looking_from(angle, *place), context.kept_width)
 
     return first_possible(places, way, SkillError("there is no place to look from"))[1]
 
 
 def _direction(thing: PerceivedThing) -> float:
     return float(np.arctan2(thing.position[1], thing.position[0]))
-
-
-def _width(context: SkillContext) -> float:
-    """Return how the fingers stay: as they are, or closed on what they hold."""
-    return 0.0 if context.held is not None else context.arm.width

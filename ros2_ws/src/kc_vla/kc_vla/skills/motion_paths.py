@@ -14,7 +14,7 @@ from kc_vla.motion.planner import MotionPlanner
 from kc_vla.motion.problem import MotionError
 from kc_vla.motion.scene import HeldBox, MotionScene, SceneBox
 from kc_vla.skills.boxes import UprightBox
-from kc_vla.skills.hands import facing_down
+from kc_vla.skills.hands import CARRYING, facing_down
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.tool_path import VELOCITY_SHARE, StraightPathMaker, ToolPose
@@ -90,7 +90,8 @@ class MotionPathMaker(StraightPathMaker):
         begin = inside if np.abs(inside - start).max() < _BEYOND_RAD else start  # measured, it may lie at a limit
         try:
             path = self._planner.to_pose(begin, goal.matrix @ self._ungrip)
-            joints = self._planner.trajectory(path).joints
+            held = self._planner.scene.held is not None
+            joints = self._planner.trajectory(path, tool_speed=CARRYING if held else np.inf).joints
         except MotionError as error:
             raise SkillError(str(error)) from None
         return np.asarray(joints[1:] if len(joints) > 1 else joints)

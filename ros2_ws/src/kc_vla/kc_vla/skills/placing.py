@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,12 +42,10 @@ _TURNS = np.radians([0, 30, -30, 60, -60, 90, 45, -45])
 
 def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     """Put what is in the hand on or into a thing."""
+    context.need_known_hand()
     held = context.held
     if held is None or held.thing.object_id != object_id:
         raise SkillError(f"{object_id} is not in the hand")
-    if not context.grips:
-        context.held = None
-        raise SkillError(f"{object_id} is not between the fingers any more: it fell on the way")
     if holder_id != SURFACE:
         yield from context.look_for(holder_id)
     holder = None if holder_id == SURFACE else context.scene.need(holder_id)
@@ -56,15 +55,16 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     failure = SkillError(f"there is no room for {object_id} in or on {holder_id}")
 
     def ways(pose: ToolPose) -> tuple[ArmPath, Vector]:
-        approach = context.free("carry", pose.moved(z=ABOVE), CLOSED_M)
+        approach = replace(context.free("carry", pose.moved(z=ABOVE), CLOSED_M), carries=True)
         return approach, context.paths.straight(approach.joints[-1], [pose], SLOW)
 
     pose, (approach, lower) = first_possible(spots(context, held, holder), ways, failure)
     yield approach
-    if not context.grips:
-        context.held = None
+    if context.held is None:
         raise SkillError(f"{object_id} fell out of the hand on the way to {holder_id}")
-    yield context.along("lower", lower, CLOSED_M)
+    yield replace(context.along("lower", lower, CLOSED_M), carries=True)
+    if context.held is None:
+        raise SkillError(f"{object_id} fell out of the hand over {holder_id}")
     yield context.settled("lower")
     wide = min(context.opening, held.width + (_FREED if inside else _FREED_OPEN))
     yield context.fingers("release", wide)

@@ -20,6 +20,7 @@ def with_free_hand(context: SkillContext, work: Iterator[Step]) -> Iterator[Step
     Raises:
         SkillError: the work failed, or what was held could not be put aside or taken again.
     """
+    context.need_known_hand()
     held = context.held
     if held is None:
         yield from work

@@ -70,7 +70,8 @@ class SkillRun:
 
     def advance(self, reading: ArmReading) -> None:
         """Go on to where the skill is at a reading of the arm; later ones only."""
-        self.context.arm, self._fresh = reading, False
+        self.context.take(reading)
+        self._fresh = False
         if self.outcome is not None:
             return
         gap = reading.step - self._seen
@@ -132,14 +133,13 @@ class SkillRun:
         self._step = None
 
     def _width_now(self) -> float:
-        if self.context.held is not None:
-            return 0.0
-        return self.context.arm.width if self._width is None else self._width
+        context = self.context
+        return context.kept_width if self._width is None or context.keeps_grip else self._width
 
     def _is_over(self, reading: ArmReading) -> bool:
         step, passed = self._step, reading.step - self._began
         if isinstance(step, ArmPath):
-            return passed >= len(step.joints)
+            return passed >= len(step.joints) or (step.carries and self.context.held is None)
         assert step is not None
         return passed >= step.steps or (step.until is not None and passed > 0 and step.until())
 

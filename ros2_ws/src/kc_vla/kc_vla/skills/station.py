@@ -9,10 +9,12 @@ import numpy as np
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.navigation_map import NavigationMap
-from kc_vla.memory.things import HELD, ObservedThing
+from kc_vla.memory.things import DROPPED, HELD, ObservedThing
 from kc_vla.planning.skills import Call
-from kc_vla.skills.context import SkillContext
+from kc_vla.skills.context import LEAST_M, SkillContext
 from kc_vla.skills.handles import HANDLE, HINGE, OPENING
+from kc_vla.skills.hands import yaw_of
+from kc_vla.skills.held_thing import between_fingers
 from kc_vla.skills.interface import ArmReading, Skill, SkillError, Vector
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.placing import SURFACE
@@ -25,6 +27,8 @@ SKILL_S = 120.0
 """A skill takes no longer than this, s of the robot's time."""
 _KEPT_S = 600.0
 """What was seen so long ago is not reported as seen any more, s."""
+_JUST_S = 0.5
+"""A report that is no older than this is of now; so long a thing may fall, s."""
 _OF_MOTION = frozenset({HANDLE, HINGE, OPENING})
 """Attributes for the arm alone, which a memory need not keep."""
 
@@ -56,6 +60,7 @@ class SkillStation:
     def begin(self, call: Call) -> SkillRun:
         """Begin a skill; a call that is none, or that this arm cannot do, is over at once."""
         context = self.context
+        self._recognize()
         try:
             skill = begin_skill(call, context, self._ways)
         except SkillError as failure:
@@ -79,33 +84,61 @@ class SkillStation:
             From `context.arm` on, angles (horizon, N), rad, and widths between the fingers (horizon,), m.
         """
         context, run = self.context, self.run
+        if self._fresh:
+            context.unknown = _something_in(context, reading)
         if self._fresh or (context.sent is not None and reading.step - context.arm.step > LONGEST_GAP and _idle(run)):
             context.sent, self._fresh = reading.joints.copy(), False  # it may have been moved meanwhile
         if run is None:
-            context.arm = reading
-            return np.tile(context.posture, (horizon, 1)), np.full(horizon, reading.width)
+            context.take(reading)
+            return np.tile(context.posture, (horizon, 1)), np.full(horizon, context.kept_width)
         run.advance(reading)
         if newest is not None:
             run.start_at(newest())
         return run.set_points(horizon)
 
     def seen(self) -> tuple[ObservedThing, ...]:
-        """Return what is in sight, with the worktop that the arm stands on and what is in the hand."""
+        """Return what is in sight, with the worktop that the arm stands on and what is in the hand.
+
+        What fell out of the hand and was not seen since is reported as `DROPPED`.
+        """
+        self._recognize()
         return (self._worktop(), *map(self._observed, self._in_sight()))
+
+    def _recognize(self) -> None:
+        """Find out what is in the hand since before this began, by what is seen between the fingers."""
+        context = self.context
+        if not context.unknown:
+            return
+        tool = context.paths.tool_at(context.arm.joints)
+        things = filter(_is_movable, context.scene.all())
+        since_s = context.scene.now_s - _JUST_S
+        found = between_fingers(things, tool.position, yaw_of(tool), context.arm.width, since_s)
+        if found is not None:
+            context.held, context.unknown = found, False
 
     def _in_sight(self) -> Iterable[PerceivedThing]:
         scene = self.context.scene
         held = "" if self.context.held is None else self.context.held.thing.object_id
         for each in scene.all():
-            if each.object_id == held or (scene.now_s - each.seen_s < _KEPT_S and not scene.is_shut_in(each)):
+            shown = scene.now_s - each.seen_s < _KEPT_S and not scene.is_shut_in(each)
+            if shown or each.object_id == held or self._is_lost(each):
                 yield each
 
+    def _is_lost(self, thing: PerceivedThing) -> bool:
+        """Return whether a thing fell out of the hand and was not seen since."""
+        dropped = self.context.dropped
+        if dropped is None or dropped.object_id != thing.object_id:
+            return False
+        return thing.seen_s <= dropped.dropped_s + _JUST_S or self.context.scene.is_shut_in(thing)
+
     def _observed(self, thing: PerceivedThing) -> ObservedThing:
-        movable = plain_type(thing.object_type) not in IMMOVABLE and thing.object_type not in FURNITURE
+        movable = _is_movable(thing)
         relation, container = thing.container
         held = self.context.held
         if held is not None and held.thing.object_id == thing.object_id:
             relation, container = HELD, ""
+        elif self._is_lost(thing):
+            relation, container = DROPPED, ""
         elif not movable:
             relation, container = relation or "stands", container
         elif not container:
@@ -135,6 +168,15 @@ class SkillStation:
 
 FURNITURE = frozenset({"drawer", "cabinet", "cupboard", "microwave", "stove", "sink", "tray", SURFACE})
 """Types that the arm does not carry, beside those of `IMMOVABLE`."""
+
+
+def _is_movable(thing: PerceivedThing) -> bool:
+    return plain_type(thing.object_type) not in IMMOVABLE and thing.object_type not in FURNITURE
+
+
+def _something_in(context: SkillContext, reading: ArmReading) -> bool:
+    """Return whether a hand holds something as this begins amid an episode: its fingers are neither open nor closed."""
+    return reading.step > LONGEST_GAP and LEAST_M < reading.width < context.opening - LEAST_M
 
 
 def _idle(run: SkillRun | None) -> bool:

@@ -257,6 +257,8 @@ class Finder:
             return robot.sight[name]
         if thing.area in robot.grounds.areas and thing.area != robot.at:
             robot.do("GoToPlace", thing.area)
+        elif name in robot.dropped and robot.at:  # it lies somewhere around
+            robot.do("Explore", robot.at)
         if name not in robot.sight:
             self._uncover(thing)
         for _ in range(LOOKS - 1):  # a detector may miss it once

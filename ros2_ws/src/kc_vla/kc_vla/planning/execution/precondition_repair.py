@@ -58,7 +58,10 @@ class PreconditionRepair:
             try:
                 need, met = self._first_unmet(skill, names)
             except (UnmetError, NotFoundError) as error:
-                return str(error)
+                if retried or names[0] not in self._robot.dropped:
+                    return str(error)
+                retried = True
+                continue
             if met is Met.DONE:
                 self._robot.say(REPAIR, f"{skill.name}({', '.join(names)}): so already")
             if met is not Met.MENDED:

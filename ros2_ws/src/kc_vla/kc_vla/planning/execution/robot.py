@@ -12,7 +12,7 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.robot.interface import SceneObservation
 from kc_vla.memory.robot.robot_memory import RobotMemory
-from kc_vla.memory.things import HELD, KnownThing, ObservedThing, known_of, wrong_with
+from kc_vla.memory.things import DROPPED, HELD, KnownThing, ObservedThing, known_of, wrong_with
 from kc_vla.planning.execution.results import SKILL, ExecutionStep, Tell
 from kc_vla.planning.interface import CallResult, SkillRobot
 from kc_vla.planning.skills import AREA, BY_NAME, Call
@@ -68,6 +68,7 @@ class RememberingRobot:
         now_s: its clock: what skills took, added up, after all that it remembers.
         sight: what it sees now, by id; what is in its hand it knows without seeing it.
         held: what it holds.
+        dropped: ids of what fell out of the hand, as the gripper knows, and was not seen since.
         calls, walked_m, explorations: of this instruction.
     """
 
@@ -95,6 +96,7 @@ class RememberingRobot:
         self.now_s = memories.latest_s + 1.0
         self.sight: dict[str, ObservedThing] = {}
         self.held: ObservedThing | None = None
+        self.dropped: set[str] = set()
         self._seen_elsewhere = 0
         """Looks on end that saw what is held on or in something else."""
         self.interrupted: Callable[[], str] = str
@@ -197,6 +199,8 @@ class RememberingRobot:
         for each in islice(seen, MOST_DETECTIONS):
             if wrong := wrong_with(each):
                 self.note(wrong)
+            elif each.relation == DROPPED:  # the gripper knows that surely, but not where the thing is
+                self._dropped(each.object_id)
             else:
                 found.append(replace(each, object_type=self._called(each)))
         self.held = next((each for each in found if each.relation == HELD), self.held)
@@ -214,9 +218,17 @@ class RememberingRobot:
             if held not in found:
                 found.append(held)
         self.sight = {each.object_id: each for each in found}
+        self.dropped -= set(self.sight)
         self.now_s += _TICK_S
         for line in self.memory.observe(SceneObservation(found, self.at, self.now_s, self.sight.get(handled))):
             self.note(line)
+
+    def _dropped(self, object_id: str) -> None:
+        """Note that the gripper does not hold a thing any more."""
+        if self.held is not None and self.held.object_id == object_id:
+            self.note(f"{object_id} fell out of the hand")
+            self.held = None
+        self.dropped.add(object_id)
 
     def _remembered(self, object_id: str) -> dict[str, str]:
         """Return what stays so of a thing, such as its color: who holds it may not see that."""
