@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.envs.captures import Capture
-from kc_vla_sim.envs.kitchen_bodies import build_fixed
+from kc_vla_sim.envs.kitchen_bodies import build_fixed, entity_of
 from kc_vla_sim.envs.kitchen_stock import Kitchen
 from kc_vla_sim.envs.kitchen_tour import LOOKED, STAGES, KitchenTour
 from kc_vla_sim.envs.registering import register_ours
@@ -133,6 +133,7 @@ class KitchenEnv(TabletopEnv):
         posture[:7] += self._batched_episode_rng[env_idx].uniform(-noise, noise, size=7)[0]
         self.agent.reset(torch.as_tensor(posture[None], dtype=torch.float32, device=self.device))
         self.kitchen.begin()
+        self._fingers = [entity_of(each) for each in self.agent.robot.get_links() if "finger" in each.name]
         self._noted = 0
 
     def _before_control_step(self) -> None:
@@ -144,6 +145,7 @@ class KitchenEnv(TabletopEnv):
         step = int(self.elapsed_steps[0])
         if step > self._noted:
             self._noted = step
+            self.kitchen.feel(self.scene.get_contacts(), self._fingers, self.scene.timestep)
             pose = ROBOT_BASE.inv() * self.agent.tcp.pose.sp
             tool = Tool(np.asarray(pose.p, float), Rotation.from_quat(np.roll(pose.q, -1)))
             if self._has_tour:

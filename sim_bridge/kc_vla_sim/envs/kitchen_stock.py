@@ -5,21 +5,22 @@ For one environment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sapien
 from numpy.typing import NDArray
 
 from kc_vla.skills.handles import HANDLE, HINGE, OPENING
+from kc_vla.skills.switches import SWITCH
 from kc_vla_sim.envs.kitchen_bodies import entity_of
 from kc_vla_sim.envs.kitchen_thing import KitchenThing
 from kc_vla_sim.envs.kitchen_unit import FurnitureUnit
 from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.kitchen.bodies import Part
-from kc_vla_sim.kitchen.furniture import Moving, StorageSpace
+from kc_vla_sim.kitchen.furniture import Moving, PushSwitch, StorageSpace
 from kc_vla_sim.kitchen.kinds import WORKTOP
 from kc_vla_sim.kitchen.placed import KitchenLayout
 
@@ -43,6 +44,14 @@ class Kitchen:
         for unit in self.units.values():
             unit.set_openings(unit.placed.openings)
             unit.switch(unit.placed.on)
+            if unit.switched_by is not None:
+                unit.switched_by.begin()
+
+    def feel(self, contacts: Iterable[Any], fingers: Collection[sapien.Entity], seconds: float) -> None:
+        """Switch what was pressed in a control step: see `PressedSwitch.pressed`."""
+        for unit in self.units.values():
+            if unit.switched_by is not None and unit.switched_by.pressed(contacts, fingers, seconds):
+                unit.press()
 
     def unit_of(self, name: str) -> FurnitureUnit:
         """Return the furniture that is, or has, the object of a name.
@@ -116,6 +125,8 @@ class Kitchen:
             attributes = {"colour": furniture.colour, "also": also}
             if furniture.name in openings:
                 attributes |= _handle(unit, furniture.piece(furniture.name))
+            if furniture.switch is not None:
+                attributes[SWITCH] = _switch(unit, furniture.switch)
             yield GroundTruthObject(
                 furniture.name,
                 furniture.object_type,
@@ -160,6 +171,13 @@ def _handle(unit: FurnitureUnit, piece: Moving) -> dict[str, str]:
     if piece.pivot is not None:
         told[HINGE] = _told(to_pose(unit.pose * sapien.Pose(p=piece.pivot_point)).position[:2])
     return told
+
+
+def _switch(unit: FurnitureUnit, switch: PushSwitch) -> str:
+    """Return what a detector says of a switch, see `kc_vla.skills.switches`: in the frame of the arm's base."""
+    place = to_pose(unit.pose * sapien.Pose(p=switch.place)).position
+    before = to_pose(unit.pose * sapien.Pose(p=np.add(switch.place, switch.normal))).position
+    return _told([*place, *np.subtract(before, place)])
 
 
 def _told(numbers: Iterable[float]) -> str:

@@ -18,6 +18,7 @@ from kc_vla_sim.envs.kitchen_bodies import (
     show,
     to_sapien,
 )
+from kc_vla_sim.envs.pressed_switch import PressedSwitch
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.kitchen.placed import PlacedFurniture
 
@@ -54,7 +55,14 @@ class FurnitureUnit:
             if parts:
                 self._lights.append(drawn(parts))
                 link.add_component(self._lights[-1])
+        switch = self.furniture.switch
+        self.switched_by = None if switch is None else PressedSwitch(scene, self.furniture.name, switch, self.pose)
+        """What switches it; None where nothing does."""
         self.on = False
+
+    def press(self) -> None:
+        """Switch it on, or off where it is on; what has an open door stays off."""
+        self.switch(not self.on and not any(map(self.opened, self.openings)))
 
     def switch(self, on: bool) -> None:
         """Switch it on or off."""

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.kitchen.bodies import COLOURS, Part, ShapedBody, Solid
-from kc_vla_sim.kitchen.furniture import Furniture, Moving, Pile, StorageSpace
+from kc_vla_sim.kitchen.furniture import Furniture, Moving, Pile, PushSwitch, StorageSpace
 from kc_vla_sim.kitchen.kinds import CUPBOARD, DRAWER, MICROWAVE, SINK, STOVE, TOP, TRAY
 from kc_vla_sim.kitchen.meshes import Mesh, ball, box, joined, lathe, pillar
 
@@ -125,6 +125,7 @@ def microwave(colour: str, turn: int) -> Furniture:
     ]
     fixed.parts.append(Part(joined(buttons), COLOURS["white"]))
     lamp = box((0.006, 0.045, 0.026)).moved((front - 0.001, centre, 0.15))
+    keys = Solid("box", (0.004, 0.05, 0.05), (front - 0.002, centre, 0.065))
     fixed.parts.append(Part(lamp, (0.02, 0.06, 0.02)))
     pile = Pile()
     door = _door(pile, size, (low, high), turn, COLOURS[colour], _BLACK if colour != "black" else _STEEL)
@@ -167,6 +168,7 @@ def microwave(colour: str, turn: int) -> Furniture:
         swing=0.25,
         aside=STANDOFF + 0.025,
         colour=colour,
+        switch=PushSwitch(keys, (front - 0.004, centre, 0.07), (-1.0, 0.0, 0.0)),
     )
 
 
@@ -186,6 +188,7 @@ def stove(colour: str) -> Furniture:
             rings.append(lathe(flat, segments=20).moved((x, y, 0)))
     fixed.parts.append(Part(joined(rings), _DARK))
     lamp = lathe([(r, z) for r, z in ball(0.012) if z >= -0.001], segments=10).moved((-0.09, -0.1, height))
+    knob = Solid("cylinder", (0.028, 0.028, 0.014), (-0.09, 0.1, height + 0.007))
     knobs = [lathe(pillar(0.014, 0.014, height), segments=10).moved((-0.09, y, 0)) for y in (0.0, 0.05, 0.1)]
     fixed.parts += [Part(lamp, _LAMP_OFF), Part(joined(knobs), _STEEL if colour == "black" else _BLACK)]
     x, y, radius = spots[1]
@@ -205,6 +208,7 @@ def stove(colour: str) -> Furniture:
         spaces=(space,),
         lit=(Part(hot, (0.9, 0.07, 0.01), True), Part(shine, _LAMP_ON, True)),
         colour=colour,
+        switch=PushSwitch(knob, (-0.09, 0.1, height + 0.014), (0.0, 0.0, 1.0)),
     )
 
 

@@ -98,6 +98,21 @@ class StorageSpace:
 
 
 @dataclass(frozen=True)
+class PushSwitch:
+    """What switches furniture on, and off again, when a finger presses it.
+
+    Attributes:
+        solid: what is touched, fixed to the furniture.
+        place: middle of the side that is pressed (3,), m.
+        normal: unit vector out of that side (3,).
+    """
+
+    solid: Solid
+    place: Vector
+    normal: Vector
+
+
+@dataclass(frozen=True)
 class Furniture:
     """A piece of furniture.
 
@@ -113,6 +128,7 @@ class Furniture:
         swing: how far in front of it nothing may stand, m ...
         aside: ... and how far beside it there, m: the handle of an opened door is there.
         colour: name of its color.
+        switch: what switches it; None where it cannot be on.
     """
 
     name: str
@@ -126,6 +142,7 @@ class Furniture:
     swing: float = 0.0
     aside: float = 0.0
     colour: str = ""
+    switch: PushSwitch | None = None
 
     @property
     def switched(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from kc_vla_sim.kitchen import furnishings
 from kc_vla_sim.kitchen.bodies import Part, ShapedBody, Solid, Vector
 from kc_vla_sim.kitchen.furnishings import DOOR_TRAVEL, DRAWER_TRAVEL, STANDOFF
-from kc_vla_sim.kitchen.furniture import Furniture, Moving, StorageSpace
+from kc_vla_sim.kitchen.furniture import Furniture, Moving, PushSwitch, StorageSpace
 from kc_vla_sim.kitchen.kinds import DRAWER, MICROWAVE, STOVE
 from kc_vla_sim.kitchen.libero.models import FIXED, LiberoModel, load_pieces
 from kc_vla_sim.kitchen.libero.pieces import PieceFit, drawn_out, solid_between
@@ -69,6 +69,7 @@ _DOOR: Box = ((-0.1104, -0.0861, 0.0047), (-0.0904, 0.1723, 0.1869))
 _HINGE = (-0.088, 0.1725)
 _WINDOW: Box = ((-0.1114, -0.0438, 0.0346), (-0.1104, 0.13, 0.1571))
 _LAMP: Box = ((-0.1134, -0.146, 0.125), (-0.1104, -0.106, 0.151))
+_KEYS: Box = ((-0.1144, -0.151, 0.045), (-0.1104, -0.101, 0.095))
 _CAVITY: Box = ((-0.082, -0.058, 0.024), (0.076, 0.138, 0.168))
 _STOVE_FIT = PieceFit((0.0, -0.0975, 0.0), 1.0)
 _BURNER = (0.0, -0.15, 0.0254)
@@ -155,6 +156,7 @@ def microwave(turn: int) -> Furniture:
         swing=0.25,
         aside=STANDOFF + 0.025,
         colour="black",
+        switch=_switch(fit.box(*_KEYS), 0),
     )
 
 
@@ -173,11 +175,12 @@ def stove(colour: str) -> Furniture:
         "stove",
         "stove",
         (fit.part(pieces[FIXED]), knob, Part(dome, (0.12, 0.02, 0.02))),
-        (solid_between(*plate), Solid("cylinder", (0.13, 0.13, 0.0254), (x, y, 0.0127)), _knob_solid(fit)),
+        (solid_between(*plate), Solid("cylinder", (0.13, 0.13, 0.0254), (x, y, 0.0127))),
         (0.19, 0.295, 0.0254),
         spaces=(StorageSpace(STOVE, "stove", "on", low, high),),
         lit=(Part(hot, (0.9, 0.07, 0.01), True), Part(shine, (1.0, 0.08, 0.02), True)),
         colour=colour,
+        switch=_switch(fit.box((-0.04, -0.035, 0.0), (0.04, 0.045, 0.04)), 2),
     )
 
 
@@ -223,5 +226,10 @@ def _glowing(ends: Box, colour: tuple[float, float, float]) -> Part:
     return _boxed(((low[0] - 0.001, low[1], low[2]), high), colour, glows=True)
 
 
-def _knob_solid(fit: PieceFit) -> Solid:
-    return solid_between(*fit.box((-0.04, -0.035, 0.0), (0.04, 0.045, 0.04)))
+def _switch(ends: Box, axis: int) -> PushSwitch:
+    """Return a switch that fills a box and is pressed at its front (`axis` 0) or at its upper side (2)."""
+    place = np.add(*ends) / 2
+    place[axis] = ends[1][2] if axis else ends[0][0]
+    normal = (0.0, 0.0, 1.0) if axis else (-1.0, 0.0, 0.0)
+    x, y, z = place.tolist()
+    return PushSwitch(solid_between(*ends), (x, y, z), normal)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.skills.boxes import named_obstacles
+from kc_vla.skills.boxes import UprightBox, named_obstacles
 from kc_vla.skills.held_thing import DroppedThing, HeldThing
 from kc_vla.skills.interface import ArmPath, ArmReading, HoldStage, SkillError, Step, Vector
 from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
@@ -110,12 +110,53 @@ class SkillContext:
         """Return a step of the tool along straight lines from where it was sent last; `speed` in m/s."""
         return self.along(stage, self.paths.straight(self.posture, poses, speed), width, slack)
 
-    def free(self, stage: str, pose: ToolPose, width: float) -> ArmPath:
-        """Return a step to a pose by any way that is free of what was perceived, with what is in the hand."""
-        held = self.held
-        inside = set() if held is None else {held.thing.object_id}
-        self.paths.avoid(named_obstacles(self.scene, inside), held, width if held is None else held.width)
+    def free(
+        self, stage: str, pose: ToolPose, width: float, around: Sequence[tuple[str, UprightBox]] | None = None
+    ) -> ArmPath:
+        """Return a step to a pose by any way that is free, with what is in the hand.
+
+        Args:
+            stage: of the skill.
+            pose: at the end of the way.
+            width: between the fingers, m.
+            around: boxes that the way keeps clear of; None: those of all that was perceived.
+        """
+        self._avoid(self._obstacles() if around is None else around, width)
         return self.along(stage, self.paths.free(self.posture, pose), width)
+
+    def clear(
+        self,
+        stage: str,
+        start: Vector,
+        poses: Sequence[ToolPose],
+        width: float,
+        speed: float,
+        around: Sequence[tuple[str, UprightBox]],
+        touch: Collection[str] = (),
+    ) -> ArmPath:
+        """Return a step of the tool along straight lines on which the arm touches no box but those of `touch`.
+
+        Args:
+            stage: of the skill.
+            start: joint angles (N,) at its beginning, rad.
+            poses: where the tool goes, one after the other.
+            width: between the fingers, m.
+            speed: of the tool, m/s.
+            around: boxes, each with the id of its thing.
+            touch: ids of the things that the hand may touch.
+
+        Raises:
+            SkillError: the arm cannot go so.
+        """
+        self._avoid(around, width)
+        return self.along(stage, self.paths.clear(start, poses, speed, touch), width)
+
+    def _avoid(self, boxes: Sequence[tuple[str, UprightBox]], width: float) -> None:
+        held = self.held
+        self.paths.avoid(boxes, held, width if held is None else held.width)
+
+    def _obstacles(self) -> list[tuple[str, UprightBox]]:
+        return named_obstacles(self.scene, set() if self.held is None else {self.held.thing.object_id})
 
     def fingers(self, stage: str, width: float, seconds: float = 0.6) -> HoldStage:
         """Return a step in which the fingers move and the arm stays."""

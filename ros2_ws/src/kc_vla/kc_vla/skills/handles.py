@@ -61,11 +61,11 @@ def handle_of(thing: PerceivedThing) -> Handle:
         SkillError: none was seen, or what was reported of it is no place.
     """
     out = thing.rotation.apply((-1.0, 0.0, 0.0))
-    opening = _numbers(thing, OPENING, 1)
+    opening = numbers_of(thing, OPENING, 1)
     wide = 0.0 if opening is None else float(opening[0])
     if opening is None and CLOSED not in thing.states:
         raise SkillError(f"it is not seen how far {thing.object_id} is open")
-    place, hinge = _numbers(thing, HANDLE, 3), _numbers(thing, HINGE, 2)
+    place, hinge = numbers_of(thing, HANDLE, 3), numbers_of(thing, HINGE, 2)
     if place is None and thing.object_type == "drawer":
         place = thing.out(np.array([-thing.size[0] / 2 - STANDOFF_M, 0.0, thing.size[2] / 2 - _BELOW_TOP_M]))
     if place is None:
@@ -81,7 +81,12 @@ def handle_of(thing: PerceivedThing) -> Handle:
     return Handle(place, out, hinge, turn, wide)
 
 
-def _numbers(thing: PerceivedThing, name: str, count: int) -> Vector | None:
+def numbers_of(thing: PerceivedThing, name: str, count: int) -> Vector | None:
+    """Return the numbers (count,) of an attribute; None where it is not reported.
+
+    Raises:
+        SkillError: it is no such list of finite numbers.
+    """
     text = _text(thing.attributes, name)
     if not text:
         return None

@@ -27,6 +27,17 @@ def yaw_of(pose: ToolPose) -> float:
     return float(np.arctan2(y, x))
 
 
+def facing(yaw: float, raised: float, turned: float = 0.0) -> Rotation:
+    """Return the turn of a tool that points down and ahead.
+
+    Args:
+        yaw: direction that is ahead, rad.
+        raised: from straight down, rad; a quarter of a turn for a level hand.
+        turned: about the axis of the hand, rad; at 0 the fingers close along a level line.
+    """
+    return Rotation.from_euler("z", yaw) * Rotation.from_euler("y", -raised) * _DOWN * Rotation.from_euler("z", turned)
+
+
 def looking_from(angle: float, distance: float, height: float, tilt: float) -> ToolPose:
     """Return a pose from which a camera on the hand looks outwards.
 
@@ -37,4 +48,4 @@ def looking_from(angle: float, distance: float, height: float, tilt: float) -> T
         tilt: how far the hand is raised from straight down, rad.
     """
     place = np.array([distance * np.cos(angle), distance * np.sin(angle), height])
-    return ToolPose(place, Rotation.from_euler("z", angle) * Rotation.from_euler("y", -tilt) * _DOWN)
+    return ToolPose(place, facing(angle, tilt))

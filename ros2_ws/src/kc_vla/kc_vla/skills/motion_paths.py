@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -23,6 +24,8 @@ MOST_SPEED = 0.8
 """Velocity of a joint that ways use at most, rad/s: less than the arm controller's own limit, so that it can follow."""
 _MOST_BOXES = 300
 _LEAST_M = 1e-3
+_NEAR_M = 0.002
+"""The arm keeps so far from things on straight ways at them, m, beside what the planner adds on ways."""
 _EDGE_RAD, _BEYOND_RAD = 1e-3, 0.02
 """A path begins so far within the limits of the joints, where the arm is no further than the second beyond, rad."""
 _TRIED_M, _TRIED_HIGH_M = (0.25, 0.35, 0.45), 0.15
@@ -86,15 +89,28 @@ class MotionPathMaker(StraightPathMaker):
 
     def free(self, start: Vector, goal: ToolPose) -> Vector:
         """Return set-points to a pose by any free way: see `PathMaker.free`."""
-        inside = np.clip(start, self._planner.arm.lower + _EDGE_RAD, self._planner.arm.upper - _EDGE_RAD)
-        begin = inside if np.abs(inside - start).max() < _BEYOND_RAD else start  # measured, it may lie at a limit
         try:
-            path = self._planner.to_pose(begin, goal.matrix @ self._ungrip)
+            path = self._planner.to_pose(self._inside(start), goal.matrix @ self._ungrip)
             held = self._planner.scene.held is not None
             joints = self._planner.trajectory(path, tool_speed=CARRYING if held else np.inf).joints
         except MotionError as error:
             raise SkillError(str(error)) from None
         return np.asarray(joints[1:] if len(joints) > 1 else joints)
+
+    def clear(self, start: Vector, poses: Sequence[ToolPose], speed: float, touch: Collection[str]) -> Vector:
+        """Return set-points along straight lines that touch nothing: see `PathMaker.clear`."""
+        near = self._planner.in_scene(replace(self._planner.scene, clearance=_NEAR_M))
+        try:
+            path = near.line(self._inside(start), *(each.matrix @ self._ungrip for each in poses), touch=touch)
+            joints = near.trajectory(path, tool_speed=speed).joints
+        except MotionError as error:
+            raise SkillError(str(error)) from None
+        return np.asarray(joints[1:] if len(joints) > 1 else joints)
+
+    def _inside(self, start: Vector) -> Vector:
+        """Return where a path begins: measured angles (N,), rad, may lie at a limit."""
+        inside = np.clip(start, self._planner.arm.lower + _EDGE_RAD, self._planner.arm.upper - _EDGE_RAD)
+        return inside if np.abs(inside - start).max() < _BEYOND_RAD else np.asarray(start)
 
 
 def _grip_of(hand: ParallelHand) -> Vector:

@@ -13,6 +13,7 @@ from kc_vla.skills.looking import look_around, look_at
 from kc_vla.skills.opening import close_thing, open_thing
 from kc_vla.skills.placing import put_down
 from kc_vla.skills.policy_skill import by_policy
+from kc_vla.skills.switching import switch_off, switch_on
 
 
 class SkillWay(StrEnum):
@@ -41,6 +42,8 @@ MOTIONS: Mapping[str, Callable[..., Skill]] = {
     "PutObject": put_down,
     "OpenObject": open_thing,
     "CloseObject": close_thing,
+    "SwitchOn": switch_on,
+    "SwitchOff": switch_off,
 }
 """The skills of the planner's table that an arm does by planned motions; a fixed arm stays in its one area."""
 

@@ -20,6 +20,7 @@ from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.placing import SURFACE
 from kc_vla.skills.skill_run import LONGEST_GAP, SkillOutcome, SkillRun
 from kc_vla.skills.skill_table import SkillWay, begin_skill
+from kc_vla.skills.switches import SWITCH
 
 AREA = "workplace"
 """The one area of an arm that stands still."""
@@ -29,7 +30,7 @@ _KEPT_S = 600.0
 """What was seen so long ago is not reported as seen any more, s."""
 _JUST_S = 0.5
 """A report that is no older than this is of now; so long a thing may fall, s."""
-_OF_MOTION = frozenset({HANDLE, HINGE, OPENING})
+_OF_MOTION = frozenset({HANDLE, HINGE, OPENING, SWITCH})
 """Attributes for the arm alone, which a memory need not keep."""
 
 

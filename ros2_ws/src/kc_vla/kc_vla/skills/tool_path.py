@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -96,6 +96,20 @@ class PathMaker(Protocol):
         """
         ...
 
+    def clear(self, start: Vector, poses: Sequence[ToolPose], speed: float, touch: Collection[str]) -> Vector:
+        """Return set-points (T, N), rad, as `straight`, on which the arm touches nothing that `avoid` took in.
+
+        Args:
+            start: joint angles (N,), rad.
+            poses: where the tool goes, one after the other.
+            speed: of the tool, m/s.
+            touch: ids of the things that the hand may touch.
+
+        Raises:
+            SkillError: the arm cannot go so, or would touch something else.
+        """
+        ...
+
     def free(self, start: Vector, goal: ToolPose) -> Vector:
         """Return set-points (T, N), rad, to a pose; the tool may go any way that is free.
 
@@ -160,6 +174,10 @@ class StraightPathMaker:
                 times.append(times[-1] + max(way / count / speed, joint_s))
             at = pose
         return self._timed(np.array(knots), np.array(times))
+
+    def clear(self, start: Vector, poses: Sequence[ToolPose], speed: float, touch: Collection[str]) -> Vector:
+        """Return set-points along straight lines: these look at no obstacle."""
+        return self.straight(start, poses, speed)
 
     def free(self, start: Vector, goal: ToolPose) -> Vector:
         """Return set-points to a pose, up, across and down: see `PathMaker.free`."""
