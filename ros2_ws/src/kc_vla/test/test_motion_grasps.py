@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla.core.robot import load_robot
+from kc_vla.motion.arm_model import ArmModel
 from kc_vla.motion.grasps import HANDLE, RIM, ROUND, SIDE, TOP, BarHandle, grasps_of, handle_grasps
+from kc_vla.motion.hand import ParallelHand
 from kc_vla.motion.pick import plan_pick, plan_place, reachable
 from kc_vla.motion.planner import MotionPlanner
 from kc_vla.motion.problem import MotionError, MotionProblem
@@ -167,3 +169,12 @@ def test_a_drawer_is_pulled_by_its_handle() -> None:
     pulled[0, 3] -= 0.12
     pull = robot.line(approach.end, pulled, touch={"drawer_1"})
     np.testing.assert_allclose(robot.tool_pose(pull.end), pulled, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", ["piper", "piper_h", "piper_l", "piper_x"])
+def test_the_fingers_of_a_piper_end_where_the_vendors_do(name: str) -> None:
+    """The vendor's meshes end 0.140 m before the flange; the gripper's body is 0.145 m wide and ends at 0.067 m."""
+    hand = ParallelHand.of(ArmModel(load_robot(name)))
+    assert hand.tip == pytest.approx(0.14, abs=0.002)
+    assert hand.tip - hand.length == pytest.approx(0.067, abs=0.002)
+    np.testing.assert_allclose(np.abs(hand.closing), [0.0, 1.0, 0.0], atol=1e-9)
