@@ -172,6 +172,23 @@ def test_the_gripper_moves_while_it_has_power_and_stays_in_its_range():
     assert arm.opening == pytest.approx(0.07)
 
 
+def test_fingers_close_on_a_thing_that_is_between_them_and_no_further():
+    arm = ready()
+    arm.receive(GripperTarget(70_000, 1_000, 1, False))
+    run(arm, 1.0)
+    arm.between = 0.045
+    arm.receive(GripperTarget(0, 800, 1, False))
+    run(arm, 0.05)
+    assert arm.gripping == 0  # on their way
+    run(arm, 1.0)
+    assert (arm.opening, arm.gripping) == (pytest.approx(0.045), 800)
+    (gripper,) = (frame.data for frame in arm.fast_feedback() if frame.id == 0x2A8)
+    assert struct.unpack(">ih", gripper[:6]) == (45_000, 800)
+    arm.between = 0.0  # it fell
+    run(arm, 1.0)
+    assert (arm.opening, arm.gripping) == (0.0, 0)
+
+
 def test_feedback_tells_angles_power_and_silence():
     arm = raised()
     fast = {frame.id: frame.data for frame in arm.fast_feedback()}

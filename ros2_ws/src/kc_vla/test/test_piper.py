@@ -90,6 +90,18 @@ def test_it_enables_in_place_goes_where_it_is_sent_and_lets_go(arm, emulator):
     assert not emulator.arm.body.powered.any()
 
 
+def test_what_the_fingers_press_on_is_reported_as_torque(arm, emulator):
+    enable(arm)
+    arm.set_target(REST, 0.06)
+    wait_for(lambda: arm.read_state().gripper > 0.055)
+    assert arm.read_state().efforts[-1] == 0.0
+    emulator.faults.ask("between 0.04")
+    arm.set_target(REST, 0.0)
+    wait_for(lambda: arm.read_state().efforts[-1] > 0.5)
+    assert arm.read_state().gripper == pytest.approx(0.04, abs=1e-3)
+    assert arm.read_state().efforts.shape == (7,)
+
+
 @pytest.mark.parametrize(
     ("angles", "gripper"),
     [(RAISED * np.nan, 0.0), (RAISED[:5], 0.0), (RAISED + 10.0, 0.0), (RAISED, np.inf)],

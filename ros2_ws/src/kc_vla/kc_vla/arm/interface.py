@@ -49,6 +49,7 @@ class ArmState:
         line: why nothing comes, or why the arm follows no set-points, and what to do, in words; empty if not known.
         doubt: why no motion is to begin at these angles yet, in words; empty if it may.
         own_stop: which stop of the arm itself holds it until `reset`, and who set it, in words; empty without one.
+        efforts: measured torque of the joints and of the gripper (N + 1,), N m; None where the driver has none.
     """
 
     age: float
@@ -61,6 +62,7 @@ class ArmState:
     line: str = ""
     doubt: str = ""
     own_stop: str = ""
+    efforts: Vector | None = None
 
 
 def require_target(angles: Vector, gripper: float, limits: JointLimits, at: Vector) -> None:

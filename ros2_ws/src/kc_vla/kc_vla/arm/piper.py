@@ -148,7 +148,7 @@ class PiperArm:
         told = sdk.GetArmJointMsgs().joint_state
         status = sdk.GetArmStatus().arm_status
         fast, slow = sdk.GetArmHighSpdInfoMsgs(), sdk.GetArmLowSpdInfoMsgs()
-        numbers = range(1, JOINTS + 1)
+        numbers, grip = range(1, JOINTS + 1), sdk.GetArmGripperMsgs().gripper_state
         drivers = [getattr(slow, f"motor_{k}").foc_status for k in numbers]
         self._at = np.radians([getattr(told, f"joint_{k}") / 1e3 for k in numbers])
         mode, word = int(status.ctrl_mode), int(status.arm_status)
@@ -159,12 +159,13 @@ class PiperArm:
             age=self._age(),
             angles=self._at.copy(),
             speeds=np.array([getattr(fast, f"motor_{k}").motor_speed / 1e3 for k in numbers]),
-            gripper=sdk.GetArmGripperMsgs().gripper_state.grippers_angle * 1e-6,
+            gripper=grip.grippers_angle * 1e-6,
             powered=np.array([bool(driver.driver_enable_status) for driver in drivers]),
             in_command_mode=mode == _CAN_CONTROL,
             faults=_faults(fault, drivers, sdk.since_foreign_command()),
             line=advice(sdk.health, self._channel) if sdk.health.state is not BusState.ACTIVE else "",
             own_stop=self._own_stop(mode, word),
+            efforts=np.array([*(getattr(fast, f"motor_{k}").effort for k in numbers), grip.grippers_effort]) / 1e3,
         )
 
     def set_target(self, angles: Vector, gripper: float) -> None:

@@ -162,6 +162,7 @@ class ArmLink:
         joints.header.stamp, joints.header.frame_id = stamp, self._session.robot.base_frame
         joints.position = [*state.angles.tolist(), state.gripper]
         joints.velocity = [*state.speeds.tolist(), 0.0]
+        joints.effort = [] if state.efforts is None else state.efforts.tolist()
         self._joints.publish(joints)
         self._pose.publish(
             _pose_message(self._session.arm.kinematics.flange(state.angles), stamp, self._session.robot.base_frame)

@@ -39,6 +39,8 @@ from kc_vla.core.robot import Robot
 
 FIRMWARE = "S-V1.8-5"
 _GRIPPER_SPEED = 0.15
+_TOUCH = 1e-6
+"""Fingers touch a thing that is no further from them than this, m."""
 _STANDBY, _CONTROL_BUS, _TEACHING = 0, 1, 2
 _BEGIN_TEACHING, _END_TEACHING = 1, 2
 _MOTOR_HOT, _COLLISION, _ENABLED, _HOMED = 1, 4, 6, 7
@@ -70,6 +72,7 @@ class EmulatedArm:
         kinematics: of it.
         body: its joints.
         opening: of the gripper, m.
+        between: width of what is between its fingers, m; 0.0 for nothing.
         dead: joints whose supply is gone, (6,).
         silent: joints whose drivers do not answer, (6,).
         collision: joints that report one, (6,).
@@ -88,7 +91,7 @@ class EmulatedArm:
         joints = len(robot.joints)
         self.robot, self.kinematics, self._firmware = robot, Kinematics(robot.links_of(firmware)), firmware
         self.body = Body(robot)
-        self.opening = 0.0
+        self.opening = self.between = 0.0
         self.dead = np.zeros(joints, bool)
         self.silent = np.zeros(joints, bool)
         self.collision = np.zeros(joints, bool)
@@ -98,7 +101,7 @@ class EmulatedArm:
         self._stopped = False
         self._enables_wanted = 1
         self._over_limit = np.zeros(joints, bool)
-        self._gripper_target, self._gripper_on = 0.0, False
+        self._gripper_target, self._gripper_torque, self._gripper_on = 0.0, 0, False
         self._chance = np.random.default_rng(0)
 
     @property
@@ -134,7 +137,7 @@ class EmulatedArm:
                 self._aim(command)
             case GripperTarget():
                 self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, self.robot.opening))
-                self._gripper_on = bool(command.code & 1)
+                self._gripper_torque, self._gripper_on = command.torque, bool(command.code & 1)
                 if command.zero:
                     self.opening = 0.0
             case MotorPower():
@@ -150,8 +153,14 @@ class EmulatedArm:
         self.body.powered &= ~self.dead
         self.body.step(seconds, self._speed / 100)
         if self._gripper_on:
-            way = self._gripper_target - self.opening
+            way = max(self._gripper_target, min(self.between, self.opening)) - self.opening
             self.opening += float(np.clip(way, -_GRIPPER_SPEED * seconds, _GRIPPER_SPEED * seconds))
+
+    @property
+    def gripping(self) -> int:
+        """Return the torque with which the fingers press on what is between them, mN m; 0 where they touch nothing."""
+        presses = self._gripper_on and self._gripper_target < self.opening <= self.between + _TOUCH
+        return self._gripper_torque if presses else 0
 
     def fast_feedback(self) -> Iterator[Frame]:
         """Yield what the arm reports 200 times a second."""
@@ -171,7 +180,7 @@ class EmulatedArm:
         yield from pose_frames(_rounded(pose[:3, 3] * 1e6), _rounded(turned * 1e3))
         seen = np.degrees(body.angles) * 1e3 + self._chance.normal(0.0, _NOISE, len(body.angles))
         yield from joint_frames(_rounded(seen))
-        yield gripper_frame(round(self.opening * 1e6), 0, self._gripper_on << _ENABLED | 1 << _HOMED)
+        yield gripper_frame(round(self.opening * 1e6), self.gripping, self._gripper_on << _ENABLED | 1 << _HOMED)
         for k in np.flatnonzero(~self.silent).tolist():
             yield motor_frame(k + 1, round(body.speeds[k] * 1e3), 0, round(body.angles[k] * 1e3))
 

@@ -25,9 +25,16 @@ KINDS = {
     "hot": "a joint's motor is too hot",
     "teach": "the teach button is pressed",
     "own_stop": "another program stops the arm by the vendor's frame: only a reset frees it",
+    "between": "a thing of that width, m, is between the fingers",
     "supported": "people support the arm: without power it does not fall",
 }
-_NUMBERS = {"loss": (0.0, 1.0), "delay": (0.0, 2.0), "bus_off": (0.0, 60.0), "unplugged": (0.0, 60.0)}
+_NUMBERS = {
+    "loss": (0.0, 1.0),
+    "delay": (0.0, 2.0),
+    "bus_off": (0.0, 60.0),
+    "unplugged": (0.0, 60.0),
+    "between": (0.0, 0.2),
+}
 _OF_JOINTS = frozenset({"stuck", "unpowered", "collision", "hot"})
 _HOT, _WARM = 95, 35
 _BUS_OFF_FRAMES = (
@@ -104,6 +111,8 @@ class Faults:
                 self._loss = number
             elif kind == "delay":
                 self._delay = number
+            elif kind == "between":
+                arm.between = number
             elif kind == "bus_off":
                 self._off_until = time.monotonic() + number
                 self._told += _BUS_OFF_FRAMES
@@ -121,7 +130,7 @@ class Faults:
             arm.body.stuck[:] = arm.dead[:] = arm.collision[:] = False
             arm.heat[:] = _WARM
             arm.release_teach()
-            arm.body.held = False
+            arm.body.held, arm.between = False, 0.0
             self._loss = self._delay = self.bus_back_at = 0.0
             self._off_until = min(self._off_until, time.monotonic())
             self._silent = False
