@@ -9,7 +9,7 @@ import numpy as np
 from kc_vla.core.robot import Vector
 from kc_vla.motion.arm_model import ArmModel
 
-_PAD = 0.01
+PAD = 0.01
 """A finger grasps so far behind its tip, m."""
 _USUAL_LENGTH = 0.04
 """Length of a finger where the URDF has none, m."""
@@ -25,6 +25,7 @@ class ParallelHand:
         tip: where they end, likewise, m.
         length: of the fingers before the palm, m.
         width: between the fingers when they are wide open, m.
+        corners: of the boxes around the fingers when they are wide open, in the tool frame (n, 3), m; n is 0 without.
     """
 
     closing: Vector
@@ -32,6 +33,7 @@ class ParallelHand:
     tip: float
     length: float
     width: float
+    corners: Vector
 
     @classmethod
     def of(cls, arm: ArmModel) -> ParallelHand:
@@ -45,11 +47,11 @@ class ParallelHand:
         width = arm.robot.opening
         fingers = points(width, True)
         if not fingers:
-            return cls(np.array([0.0, 1.0, 0.0]), 0.0, 0.0, _USUAL_LENGTH, width)
+            return cls(np.array([0.0, 1.0, 0.0]), 0.0, 0.0, _USUAL_LENGTH, width, np.empty((0, 3)))
         apart = fingers[0].mean(axis=0) - points(0.0, True)[0].mean(axis=0)
         apart[2] = 0.0
         length = float(np.linalg.norm(apart))
         closing = apart / length if length > 1e-6 else np.array([0.0, 1.0, 0.0])
         tip = max(float(corners[:, 2].max()) for corners in fingers)
         palm = max((float(corners[:, 2].max()) for corners in points(width, False)), default=tip - _USUAL_LENGTH)
-        return cls(closing, tip - _PAD, tip, max(tip - palm, 1.5 * _PAD), width)
+        return cls(closing, tip - PAD, tip, max(tip - palm, 1.5 * PAD), width, np.vstack(fingers))

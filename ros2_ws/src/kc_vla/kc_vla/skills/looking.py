@@ -58,7 +58,9 @@ def _turn(context: SkillContext, stage: str, angle: float, places: Sequence[tupl
     """
 
     def way(place: tuple[float, float, float]) -> ArmPath:
-        return context.free(stage, looking_from(angle, *place), context.kept_width)
+        distance, height, tilt = place
+        pose = looking_from(angle, distance, height, tilt - context.paths.lean)
+        return context.free(stage, pose, context.kept_width)
 
     return first_possible(places, way, SkillError("there is no place to look from"))[1]
 

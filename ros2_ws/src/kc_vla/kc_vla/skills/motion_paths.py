@@ -10,12 +10,13 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.robot import JointLimits, Robot
-from kc_vla.motion.hand import ParallelHand
+from kc_vla.motion.hand import PAD
 from kc_vla.motion.planner import MotionPlanner
 from kc_vla.motion.problem import MotionError
 from kc_vla.motion.scene import HeldBox, MotionScene, SceneBox
 from kc_vla.skills.boxes import UprightBox
-from kc_vla.skills.hands import CARRYING, facing_down
+from kc_vla.skills.grips import best_grip
+from kc_vla.skills.hands import CARRYING
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.tool_path import VELOCITY_SHARE, StraightPathMaker, ToolPose
@@ -28,8 +29,8 @@ _NEAR_M = 0.002
 """The arm keeps so far from things on straight ways at them, m, beside what the planner adds on ways."""
 _EDGE_RAD, _BEYOND_RAD = 1e-3, 0.02
 """A path begins so far within the limits of the joints, where the arm is no further than the second beyond, rad."""
-_TRIED_M, _TRIED_HIGH_M = (0.25, 0.35, 0.45), 0.15
-"""Distances before the base, and the height, at which a hand is tried, m."""
+_CLEAR_M = 5e-4
+"""The tips of the fingers stay so far above the surface at work, m."""
 
 
 class MotionPathMaker(StraightPathMaker):
@@ -46,31 +47,11 @@ class MotionPathMaker(StraightPathMaker):
             RobotError, DescriptionError: the robot has no links, or no description that can be used.
         """
         self._planner = MotionPlanner(robot, max_speed=max_speed)
-        grip = self._turned(_grip_of(self._planner.hand), robot.rest)
+        self.lean, grip = best_grip(robot)
         kinematics = Kinematics(robot.links_of(""))
         slow = np.minimum(robot.limits.speed, max_speed / VELOCITY_SHARE)
         limits = JointLimits(robot.limits.lowest, robot.limits.highest, slow)
-        super().__init__(kinematics, limits, robot.rest, robot.control_rate, grip=grip)
-
-    def _turned(self, grip: Vector, rest: Vector) -> Vector:
-        """Return the point between the fingers (4, 4), turned by half a turn where the hand then reaches more.
-
-        The fingers are the same then, and the last joint of an arm may reach only one of the two.
-        """
-        half = grip @ _pose(np.zeros(3), np.pi)
-        return max((grip, half), key=lambda each: self._reached(each, rest))
-
-    def _reached(self, grip: Vector, rest: Vector) -> int:
-        """Return how many of some poses before the arm a hand that points down can take."""
-        count = 0
-        for distance in _TRIED_M:
-            pose = ToolPose(np.array([distance, 0.0, _TRIED_HIGH_M]), facing_down())
-            try:
-                self._planner.joints_for(pose.matrix @ np.linalg.inv(grip), rest)
-            except MotionError:
-                continue
-            count += 1
-        return count
+        super().__init__(kinematics, limits, robot.rest, robot.control_rate, grip=grip, lowest=PAD + _CLEAR_M)
 
     def avoid(self, boxes: Sequence[tuple[str, UprightBox]], held: HeldThing | None, width: float) -> None:
         """Take in what free ways keep clear of from now on: see `PathMaker.avoid`."""
@@ -111,14 +92,6 @@ class MotionPathMaker(StraightPathMaker):
         """Return where a path begins: measured angles (N,), rad, may lie at a limit."""
         inside = np.clip(start, self._planner.arm.lower + _EDGE_RAD, self._planner.arm.upper - _EDGE_RAD)
         return inside if np.abs(inside - start).max() < _BEYOND_RAD else np.asarray(start)
-
-
-def _grip_of(hand: ParallelHand) -> Vector:
-    """Return the pose of the point between the fingers in the tool frame (4, 4), m."""
-    pose, ahead = np.eye(4), np.array([0.0, 0.0, 1.0])
-    pose[:3, :3] = np.column_stack([np.cross(hand.closing, ahead), hand.closing, ahead])
-    pose[2, 3] = hand.depth
-    return pose
 
 
 def _pose(place: Vector, yaw: float) -> Vector:

@@ -31,7 +31,7 @@ _NEARER = (0.6, 0.52, 0.45)
 _ITERATIONS, _STEP_RAD, _DAMPING = 40, 0.3, 1e-4
 _PLACE_M, _TURN_RAD = 5e-5, 5e-4
 """So near a pose counts as reached."""
-_LOWEST_M = 0.008
+LOWEST_M = 0.008
 """The tool goes no nearer to the surface that the arm stands on, m."""
 _EDGE_RAD = 0.01
 """Set-points stay so far within the limits of the joints, rad."""
@@ -67,7 +67,14 @@ class ToolPose:
 
 
 class PathMaker(Protocol):
-    """Makes set-points of the joints for ways of the tool."""
+    """Makes set-points of the joints for ways of the tool.
+
+    Attributes:
+        lean: of the hand in a pose of the tool that points straight down, outwards from the base, rad. The wrists of
+            some arms cannot point straight down over much of their reach.
+    """
+
+    lean: float
 
     def tool_at(self, joints: Vector) -> ToolPose:
         """Return where the tool is at joint angles (N,), rad."""
@@ -125,6 +132,8 @@ class StraightPathMaker:
     It looks at no obstacle: its ways are free where nothing reaches up to the height at which it travels.
     """
 
+    lean = 0.0
+
     def __init__(
         self,
         kinematics: Kinematics,
@@ -133,6 +142,7 @@ class StraightPathMaker:
         rate: float,
         height: float = 0.42,
         grip: Vector | None = None,
+        lowest: float = LOWEST_M,
     ) -> None:
         """Take the arm.
 
@@ -144,10 +154,11 @@ class StraightPathMaker:
             height: of the tool on its way across, m.
             grip: pose of the point between the fingers in the frame that the kinematics end with (4, 4), m; its z axis
                 looks out of the hand and its y axis from finger to finger. None: the two are one.
+            lowest: height of that point over the surface that the arm stands on, at least, m.
         """
         self._grip = np.eye(4) if grip is None else np.asarray(grip, float)
         self._ungrip = np.linalg.inv(self._grip)
-        self._kinematics, self._rate, self._height = kinematics, rate, height
+        self._kinematics, self._rate, self._height, self._lowest = kinematics, rate, height, lowest
         self._limits = JointLimits(limits.lowest + _EDGE_RAD, limits.highest - _EDGE_RAD, limits.speed)
         self._ready = np.asarray(ready, float)
 
@@ -242,7 +253,7 @@ class StraightPathMaker:
         Raises:
             SkillError: none are found, or the pose is below the surface.
         """
-        if pose.position[2] < _LOWEST_M:
+        if pose.position[2] < self._lowest:
             raise SkillError(f"the tool would touch the surface at {_told(pose)}: is what was detected there real?")
         lower, upper, goal = self._limits.lowest, self._limits.highest, pose.matrix @ self._ungrip
         angles = np.clip(start, lower, upper)
