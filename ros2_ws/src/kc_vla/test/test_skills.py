@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fake_kitchen import RATE, ROBOT, FakeKitchen, thing
+from fake_kitchen import LOOK_EVERY, RATE, ROBOT, FakeKitchen, thing
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
 
 from kc_vla.planning.skills import SKILLS, Call
-from kc_vla.skills.interface import PolicyStage, SkillError
+from kc_vla.skills.interface import ArmReading, PolicyStage, SkillError
+from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.skill_run import LONGEST_GAP
 from kc_vla.skills.skill_table import MOTIONS, SkillWay, begin_skill
 
@@ -210,6 +211,49 @@ def test_set_points_wait_while_nobody_asks_for_them() -> None:
     while run.outcome is None:
         kitchen.step()
     assert run.outcome.done
+
+
+def test_a_reading_that_waited_while_a_way_was_planned_does_not_lead_the_arm_back() -> None:
+    kitchen = FakeKitchen()
+    run = kitchen.station.begin(Call("OpenObject", ("drawer_1",)))
+    while run.stage != "approach":
+        kitchen.step()
+    old = kitchen.reading()
+    for _ in range(10):
+        kitchen.step()
+    new = kitchen.reading()
+    planned, _ = kitchen.station.advance(new, 4)
+    late, _ = kitchen.station.advance(old, 4)
+    assert kitchen.station.context.arm.step == new.step
+    np.testing.assert_array_equal(late, planned)
+
+
+def test_a_path_that_was_begun_later_outlasts_an_older_reading() -> None:
+    kitchen = FakeKitchen()
+    run = kitchen.station.begin(Call("GoToObject", ("apple_1",)))
+    old, new = kitchen.reading(), replace(kitchen.reading(), step=kitchen.index + 30)
+    kitchen.station.advance(old, 4, lambda: new)
+    kitchen.station.advance(replace(old, step=old.step + 10), 4)
+    assert run.outcome is None
+
+
+def test_what_an_image_from_before_the_lift_shows_is_no_thing_that_was_left_behind() -> None:
+    kitchen = FakeKitchen()
+    behind_s = 0.3  # of a detector, behind the arm
+    reading = kitchen.reading
+
+    def stamped() -> ArmReading:
+        return replace(reading(), stamp_s=kitchen.index / RATE)
+
+    def report() -> None:
+        stamp_s = kitchen.index / RATE - behind_s
+        shown = late.pop(0) if len(late) > behind_s * RATE / LOOK_EVERY else kitchen.shown()
+        late.append(kitchen.shown())
+        kitchen.scene.take([replace(each, seen_s=stamp_s) for each in shown], stamp_s)
+
+    late: list[list[PerceivedThing]] = []
+    kitchen.reading, kitchen.report = stamped, report  # type: ignore[method-assign]
+    assert kitchen.do("PickupObject", "apple_1").done
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from sensor_msgs.msg import JointState
 
 from kc_vla.core.robot import Robot, Vector
 from kc_vla.memory.intake import MOST_DETECTIONS
-from kc_vla.ros.convert import BadMessageError
+from kc_vla.ros.convert import BadMessageError, nanoseconds
 from kc_vla.skills.interface import ArmReading
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections
@@ -58,7 +58,8 @@ def reading_from(message: JointState, robot: Robot, step: int) -> ArmReading:
         )
     efforts = dict(zip(message.name, message.effort, strict=False))
     effort = efforts.get(robot.gripper[0])
-    return ArmReading(step, values[: len(robot.joints)], float(robot.gripper_opening(values)), effort)
+    stamp_s = nanoseconds(message.header.stamp) * 1e-9
+    return ArmReading(step, values[: len(robot.joints)], float(robot.gripper_opening(values)), effort, stamp_s)
 
 
 def _wrong_with(each: ObjectDetection) -> str:

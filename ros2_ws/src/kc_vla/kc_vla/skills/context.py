@@ -98,6 +98,11 @@ class SkillContext:
         return 0.0 if self.keeps_grip else self.arm.width
 
     @property
+    def now_s(self) -> float:
+        """Return the time of the newest that is known, s: a later report was made after the arm was where it is."""
+        return max(self.scene.now_s, self.arm.stamp_s)
+
+    @property
     def grips(self) -> bool:
         """Return whether something is between the fingers."""
         return self.arm.width > LEAST_M
@@ -181,7 +186,7 @@ class SkillContext:
             SkillError: nothing at all was reported meanwhile.
         """
         yield self.settled("look")
-        since_s = self.scene.now_s
+        since_s = self.now_s
         yield HoldStage("look", self.steps(seconds), lambda: self.scene.now_s > since_s and enough(since_s))
         if self.scene.now_s <= since_s:
             raise SkillError(

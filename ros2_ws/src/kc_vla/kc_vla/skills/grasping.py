@@ -55,8 +55,9 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     hand_yaw = yaw_of(pose)
     context.held = HeldThing(thing, context.arm.width, below, thing.footprint[1] - hand_yaw)
     yield context.along("lift", reach.joints[::-1], CLOSED_M)  # the way back, which is there
+    lifted_s = context.now_s
     yield from context.look_for(object_id)
-    if context.grips and not _still_there(context, thing):
+    if context.grips and not _still_there(context, thing, lifted_s):
         return ""
     context.held = None
     raise SkillError(f"{object_id} slipped out of the fingers as it was lifted")
@@ -123,8 +124,8 @@ def _holds(context: SkillContext, across: float) -> bool:
     return context.grips and context.arm.width > 0.3 * across
 
 
-def _still_there(context: SkillContext, thing: PerceivedThing) -> bool:
-    seen = context.seen_since(thing.object_id, thing.seen_s)
+def _still_there(context: SkillContext, thing: PerceivedThing, since_s: float) -> bool:
+    seen = context.seen_since(thing.object_id, since_s)  # an image that is older may show how it was lifted
     if seen is None:
         return False
     return bool(np.linalg.norm(seen.position - thing.position) < _MOVED_M)

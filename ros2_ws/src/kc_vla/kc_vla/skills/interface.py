@@ -54,12 +54,14 @@ class ArmReading:
         joints: angles (N,), rad.
         width: between the fingers, m.
         effort: of the gripper, in the unit of its driver; None where it reports none.
+        stamp_s: when it was measured, on the clock of the detections, s; negative infinity where that is not known.
     """
 
     step: int
     joints: Vector
     width: float
     effort: float | None = None
+    stamp_s: float = float("-inf")
 
 
 @dataclass(frozen=True, eq=False)

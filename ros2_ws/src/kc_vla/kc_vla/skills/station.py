@@ -77,7 +77,7 @@ class SkillStation:
         """Go on with the skill that is being done, if one is, and return set-points from a reading of the arm on.
 
         Args:
-            reading: of the arm, the newest.
+            reading: of the arm; one that is older than another before it counts as that one.
             horizon: how many set-points.
             newest: returns the reading at which a path that had to be planned begins; None: the same one.
 
@@ -87,6 +87,8 @@ class SkillStation:
         context, run = self.context, self.run
         if self._fresh:
             context.unknown = _something_in(context, reading)
+        if not self._fresh and reading.step < context.arm.step:  # it waited while a way was planned: time went on
+            reading = context.arm
         if self._fresh or (context.sent is not None and reading.step - context.arm.step > LONGEST_GAP and _idle(run)):
             context.sent, self._fresh = reading.joints.copy(), False  # it may have been moved meanwhile
         if run is None:
