@@ -10,7 +10,8 @@ from kc_vla.motion.arm_model import ArmModel
 from kc_vla.motion.hand import PAD, ParallelHand
 from kc_vla.motion.problem import MotionError
 from kc_vla.skills.grips import best_grip
-from kc_vla.skills.hands import facing_down
+from kc_vla.skills.hands import facing_down, looking_from
+from kc_vla.skills.looking import _AT, _INTO
 from kc_vla.skills.motion_paths import MotionPathMaker
 from kc_vla.skills.tool_path import ToolPose
 
@@ -31,6 +32,23 @@ def test_no_corner_of_a_finger_is_lower_than_the_tips_of_a_hand_that_does_not_le
 def test_the_hand_of_a_piper_leans_and_that_of_a_panda_does_not() -> None:
     assert best_grip(load_robot("panda_sim"))[0] == 0.0
     assert np.degrees(best_grip(load_robot("piper"))[0]) == pytest.approx(30.0)
+
+
+def can_be(paths: MotionPathMaker, pose: ToolPose) -> bool:
+    try:
+        paths._planner.joints_for(pose.matrix @ paths._ungrip, paths._planner.robot.rest)
+    except MotionError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", ["panda_sim", "piper"])
+def test_an_arm_can_look_at_things_and_into_them(name: str) -> None:
+    paths = MotionPathMaker(load_robot(name))
+    for places in (_AT, *_INTO):
+        for angle in (-0.8, 0.0, 0.8):
+            poses = (looking_from(angle, away, high, tilt - paths.lean) for away, high, tilt in places)
+            assert any(can_be(paths, pose) for pose in poses)
 
 
 @pytest.mark.parametrize("name", ["piper", "piper_h", "piper_l", "piper_x"])

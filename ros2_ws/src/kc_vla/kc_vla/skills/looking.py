@@ -14,7 +14,10 @@ from kc_vla.skills.perceived import PerceivedThing
 _AT = ((0.33, 0.45, 0.45), (0.25, 0.3, 0.45), (0.25, 0.3, 0.75))
 """Distance from the base's axis and height (m), and tilt (rad), from which the hand looks at something: the first that
 the arm reaches counts."""
-_INTO = (((0.36, 0.5, 0.25), (0.28, 0.32, 0.25)), ((0.28, 0.5, 0.75), (0.2, 0.3, 0.75)))
+_INTO = (
+    ((0.36, 0.5, 0.25), (0.28, 0.32, 0.25), (0.28, 0.25, 0.6)),
+    ((0.28, 0.5, 0.75), (0.2, 0.3, 0.75), (0.25, 0.3, 0.75)),
+)
 """The same from which it looks down into something that is open, and into it from the front."""
 _AROUND = np.radians([85.0, 40.0, 0.0, -40.0, -85.0])
 """Directions in which it looks around, rad."""
