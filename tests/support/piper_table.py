@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from box_scene import HEIGHT, MATRIX, WIDTH, Shown, Thing, cast
@@ -18,6 +19,7 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from seen_desk import BOXES, PIPER, Desk, box_message, picture_of
 from sensor_msgs.msg import CameraInfo, JointState
+from stack import PATIENCE_S
 from std_msgs.msg import Header
 from vision_msgs.msg import Detection2DArray
 
@@ -84,8 +86,23 @@ class PiperTable(Desk):
         self.take_images()
 
     def until(self, done: Callable[[], object]) -> object:
-        """Let the world go on until `done()` is true, and return what it said."""
-        return super().until(lambda: self.work() or done())
+        """Let the world go on until `done()` is true and return what it said; fail the test if it never is."""
+        end = time.monotonic() + PATIENCE_S
+        while not (found := done()):
+            assert time.monotonic() < end, "waited in vain"
+            self.work()
+        return found
+
+    def cameras_file(self, folder: Path) -> Path:
+        """Write a file for `cameras:=` with the topics of the driver of these cameras, and return it."""
+        kinds = {"topic": topics.image_topic, "info": topics.camera_info_topic, "depth": topics.depth_topic}
+        lines = [
+            f"{view}: {{{', '.join(f'{name}: {self.driver}{topic(view)}' for name, topic in kinds.items())}}}\n"
+            for view in PIPER.views
+        ]
+        file = folder / "table.yaml"
+        file.write_text("".join(lines))
+        return file
 
     def take_images(self) -> None:
         """Publish an image of each camera with its depth, and what a detector finds in it."""
