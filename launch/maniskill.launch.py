@@ -11,13 +11,12 @@ from launch_ros.actions import SetParameter
 from kc_vla.core import topics
 from kc_vla.core.tables import added_names
 from kc_vla.core.tasks import find_task
-from kc_vla.launching.arguments import Argument
+from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.detector import TruthTopic, check_detector, detector_arguments, perception
 from kc_vla.launching.endings import end_with, last_word
 from kc_vla.launching.graph import (
     AGAIN,
     CLOSE_S,
-    memories,
     memory_arguments,
     node,
     output_argument,
@@ -48,12 +47,19 @@ from kc_vla.launching.selector import check_selector, model_arguments, selector
 from kc_vla.launching.skills import (
     check_planner,
     instruction_argument,
+    instructions_of,
     is_planned,
     mover_of,
     planned_nodes,
     planner_argument,
+    remembering,
+    sequence_argument,
 )
 from kc_vla.launching.viewer import viewer_arguments, viewers
+
+_MAP = "maniskill"
+_MOST_SHOWN = 1000
+"""Letters of the instructions that the episode is called after."""
 
 
 def check_task(name: str) -> None:
@@ -78,6 +84,7 @@ def bridge(context: LaunchContext) -> list:
                 "image_size": argument("image_size"),
                 "depth": argument("depth"),
                 "script": not is_planned(context),
+                "instruction": text("; ".join(instructions_of(context))[:_MOST_SHOWN]),
                 **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant"),
                 **texts(visual_randomization="visual_randomization", assets="assets"),
                 **texts(options="simulator_options"),
@@ -93,7 +100,7 @@ def bridge(context: LaunchContext) -> list:
 def mover(context: LaunchContext) -> list:
     """Start what moves the arm: a policy, or the skills of a planner."""
     if is_planned(context):
-        return planned_nodes(context)
+        return planned_nodes(context, map_id=map_of(context), given_later=True)
     return [policy_server(("takeover", "bag", "socket"), backend=text(LaunchConfiguration("policy")))]
 
 
@@ -108,15 +115,36 @@ def runner(context: LaunchContext) -> list:
                 "episodes": argument("episodes"),
                 "mover": mover_of(context),
                 **texts(task="task", output_folder="output", report="report", robot="robot"),
+                **(texts(instruction="instruction", sequence="sequence") if is_planned(context) else {}),
             },
             on_exit=end_with,
         )
     ]
 
 
-def remembering(context: LaunchContext) -> list:
-    """Start the memories; a planner has its own."""
-    return [] if is_planned(context) else [memories()]
+def map_of(context: LaunchContext) -> str:
+    """Return the map that the long-term memory is in; each kitchen in which a planner works has one of its own."""
+    named, task, seed = (chosen(context, name) for name in ("map_id", "task", "seed"))
+    return f"{task}-{seed}" if named == _MAP and is_planned(context) else named
+
+
+def check(context: LaunchContext) -> None:
+    """See that what is asked of a planner can be done.
+
+    Raises:
+        PlanningError: there are two kinds of instructions, or a file of them cannot be used.
+        RuntimeError: there are instructions and no planner, or several episodes, of which only one has instructions.
+    """
+    given = next((name for name in ("instruction", "sequence") if chosen(context, name).strip()), "")
+    if given and not is_planned(context):
+        raise RuntimeError(f"{given}:= is for a planner: give planner:=true, too")
+    if instructions_of(context) and (chosen(context, "episodes") != "1" or chosen(context, "task") in ("all", "none")):
+        raise RuntimeError("a planner has its instructions in one episode: name one task:=, and leave episodes:= at 1")
+
+
+def remember(context: LaunchContext) -> list:
+    """Start the memories."""
+    return remembering(context, map_of(context))
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -216,15 +244,17 @@ def generate_launch_description() -> LaunchDescription:
             ),
             planner_argument(),
             instruction_argument(),
+            sequence_argument(),
             transforms_argument(),
             *detector_arguments("maniskill", "truth"),
-            *memory_arguments("maniskill"),
+            *memory_arguments(_MAP, planned=True),
             *viewer_arguments(default=True),
             *parameter_arguments("maniskill.yaml"),
             OpaqueFunction(function=check_policy),
             OpaqueFunction(function=check_selector),
             OpaqueFunction(function=check_detector),
             OpaqueFunction(function=check_planner),
+            OpaqueFunction(function=check),
             SetParameter("use_sim_time", True),
             *last_word(),
             OpaqueFunction(function=bridge),
@@ -235,7 +265,7 @@ def generate_launch_description() -> LaunchDescription:
             node("recorder", texts(output_folder="output", robot="robot"), sigterm_timeout=CLOSE_S, **AGAIN),
             OpaqueFunction(function=transforms),
             OpaqueFunction(function=perception),
-            OpaqueFunction(function=remembering),
+            OpaqueFunction(function=remember),
             *viewers("simulated"),
             OpaqueFunction(function=runner),
         ]

@@ -7,18 +7,64 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from launch import LaunchContext
+from launch_ros.parameter_descriptions import ParameterValue
 
 from kc_vla.core.robot import load_robot
 
 Nodes = dict[str, dict[str, Any]]
 
 
-def test_a_planner_has_the_simulated_arm_moved_by_skills(read: Callable[..., Nodes]) -> None:
-    found = read("maniskill", task="kitchen", planner="true", memory="both")
-    assert {"skill_server", "planner"} <= set(found)
-    assert not {"policy_server", "long_term_memory", "short_term_memory"} & set(found)
+def told(value: Any, **arguments: str) -> Any:
+    """Return what a parameter becomes in a launch with these arguments."""
+    context = LaunchContext()
+    context.launch_configurations.update(arguments)
+    return value.evaluate(context) if isinstance(value, ParameterValue) else value
+
+
+def test_a_planner_moves_the_simulated_arm_by_skills_and_uses_the_memory_nodes(
+    read: Callable[..., Nodes],
+) -> None:
+    found = read("maniskill", task="kitchen", seed="3", planner="true")
+    memories = {"long_term_memory", "short_term_memory"}
+    assert {"skill_server", "planner", *memories} <= set(found)
+    assert "policy_server" not in found
     assert found["maniskill_bridge"]["script"] is False
     assert found["skill_server"]["real"] is False
+    planner = found["planner"]
+    assert (planner["memory_nodes"], told(planner["memory"]), told(planner["frame"])) == (True, "both", "panda_link0")
+    assert told(planner["map_id"]) == told(found["long_term_memory"]["map_id"]) == "kitchen-3"
+    assert not any(found[each]["use_sim_time"] for each in ("planner", *memories))  # one clock stamps what they know
+
+
+def test_a_planner_can_do_without_memories(read: Callable[..., Nodes]) -> None:
+    found = read("maniskill", task="kitchen", planner="true", memory="none")
+    assert not {"long_term_memory", "short_term_memory"} & set(found)
+    assert told(found["planner"]["memory"]) == "none"
+
+
+def test_several_instructions_are_given_one_after_another(read: Callable[..., Nodes], tmp_path: Path) -> None:
+    file = tmp_path / "today.txt"
+    file.write_text("# before breakfast\nput the egg into the drawer\n\nput the milk onto the tray\n")
+    found = read("maniskill", task="kitchen", planner="true", sequence=str(file))
+    assert told(found["maniskill_bridge"]["instruction"]) == "put the egg into the drawer; put the milk onto the tray"
+    assert told(found["episode_runner"]["sequence"], sequence=str(file)) == str(file)
+    assert told(found["planner"]["instruction"]) == ""  # the node that runs the episode gives them
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ({"instruction": "pick up the egg"}, "instruction:= is for a planner: give planner:=true, too"),
+        ({"planner": "true", "instruction": "pick up the egg", "episodes": "2"}, "in one episode"),
+        ({"planner": "true", "instruction": "pick up the egg", "sequence": __file__}, "give one of them"),
+    ],
+)
+def test_instructions_that_nobody_would_carry_out_are_refused(
+    read: Callable[..., Nodes], arguments: dict[str, str], wrong: str
+) -> None:
+    with pytest.raises(Exception, match=wrong):
+        read("maniskill", task="kitchen", **arguments)
 
 
 def test_without_one_a_policy_moves_it(read: Callable[..., Nodes]) -> None:

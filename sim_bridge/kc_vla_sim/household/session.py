@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kc_vla.core.untrusted import read_text
-from kc_vla.planning.instruction import clean
+from kc_vla.planning.instruction_list import instructions_in
+from kc_vla.planning.interface import PlanningError
 from kc_vla_sim.household.errors import HouseholdError, told
 from kc_vla_sim.household.tasks import Referee, TaskSequence, sequence
 from kc_vla_sim.household.world import World
-
-_MOST = 1000
 
 
 @dataclass(frozen=True)
@@ -49,12 +47,9 @@ def wanted(instruction: str, called: str) -> HomeRequest:
         tasks = sequence(called)
         return HomeRequest(tuple(each.instruction for each in tasks.tasks), tasks)
     try:
-        lines = [clean(line) for line in read_text(path).splitlines()]
-    except (OSError, ValueError) as error:
-        raise HouseholdError(f"{told(called)} cannot be read as a sequence: {error}") from error
-    found = tuple(line for line in lines if line and not line.startswith("#"))
-    if not 1 <= len(found) <= _MOST:
-        raise HouseholdError(f"{told(called)} has {len(found)} instructions: write 1 to {_MOST}, one in each line")
+        found = instructions_in(path)
+    except PlanningError as error:
+        raise HouseholdError(str(error)) from error
     return HomeRequest(found)
 
 

@@ -12,7 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rclpy.action import ActionClient
 from rclpy.duration import Duration
 from std_msgs.msg import String
 
@@ -21,9 +20,9 @@ from kc_vla.core.namespaces import suffix_of
 from kc_vla.core.untrusted import parsed_json
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.instruction_giver import InstructionGiver
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
-from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 from kc_vla_sim.household.errors import HouseholdError
 from kc_vla_sim.household.home_report import TABLE, table, write_report
@@ -82,7 +81,7 @@ class HomeSessionNode(StackNode):
         self._recorded = ""
         self._way: list[str] = []
         self._running: EpisodeStatus | None = None
-        self._planner = ActionClient(self, ExecuteInstruction, topics.EXECUTE_INSTRUCTION)
+        self._planner = InstructionGiver(self, values.startup_timeout)
         self.subscribe(String, topics.HOUSEHOLD, self._on_truth, qos.STATUS)
         self.subscribe(String, topics.RECORDER_STATUS, self._on_recorder, qos.STATUS)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
@@ -96,16 +95,14 @@ class HomeSessionNode(StackNode):
             publisher.wait_for_all_acked(Duration(seconds=_ACKNOWLEDGED_S))
         self._played.close()
         self._report()
-        self._planner.destroy()
+        self._planner.close()
 
     def details(self) -> dict[str, object]:
         """Return how far it has come."""
         return {"instructions": f"{self._played.count} of {len(self._wanted.instructions)}"} if self.works else {}
 
     async def _go_through(self) -> None:
-        if not await self._until(
-            lambda: self._told and self._planner.server_is_ready(), self.parameters.startup_timeout
-        ):
+        if not await self._until(lambda: self._told and self._planner.ready, self.parameters.startup_timeout):
             self.fail("household or planner did not start: see the lines of that node above")
             return
         self._begin()
@@ -123,7 +120,7 @@ class HomeSessionNode(StackNode):
         judge = self._judge.begin(world)
         self._played.begin(world, instruction, judge)
         self._way = [world.at]
-        result = await self._result(instruction)
+        result = await self._planner.give(instruction)
         await self.sleep(_SETTLE_S)  # what is true then comes on a topic of its own
         after = self._now()
         goal = self._judge.end(after)
@@ -142,27 +139,6 @@ class HomeSessionNode(StackNode):
         )
         self._played.end(journey)
         return result.reason if goal is not False else result.reason or "the goal was missed"
-
-    async def _result(self, instruction: str) -> ExecuteInstruction.Result:
-        """Return what comes of an instruction; of one whose planner ends, or never takes it, a reason."""
-        until = time.monotonic() + self.parameters.startup_timeout
-        while time.monotonic() < until:
-            goal = await self._planner.send_goal_async(ExecuteInstruction.Goal(instruction=instruction))
-            if not goal.accepted:  # it does not know the robot yet
-                await self.sleep(_SETTLE_S)
-                continue
-            planners, asked = self._planners(), goal.get_result_async()
-            while not asked.done():
-                if self._planners() - planners or not planners & self._planners():
-                    return ExecuteInstruction.Result(reason="the planner ended while it carried this out")
-                await self.sleep(_LOOK_S)
-            return asked.result().result
-        return ExecuteInstruction.Result(reason="the planner takes no instruction: is its node alive?")
-
-    def _planners(self) -> set[tuple[int, ...]]:
-        """Return the planners that are there, each by what no other one has."""
-        steps = self.get_publishers_info_by_topic(self.resolve_topic_name(topics.PLANNER_STEPS))
-        return {tuple(each.endpoint_gid) for each in steps}
 
     def _is_recorded(self) -> bool:
         """Return whether the bag is open and what the planner publishes will be in it.

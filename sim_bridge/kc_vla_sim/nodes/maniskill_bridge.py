@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from diagnostic_msgs.msg import DiagnosticArray
+from std_srvs.srv import Trigger
 
 from kc_vla.core import topics
 from kc_vla.core.options import OptionError, options_in
@@ -37,6 +38,8 @@ from kc_vla_sim.scorer_inputs import PERIOD_NS
 from kc_vla_sim.simulators import SIMULATORS, SimulatorContext, open_simulator
 from kc_vla_sim.variants import STANDARD, VARIANTS
 
+ENDED = "ended by hand"
+"""Why an episode is over that a client ended."""
 EPISODE_GAP_NS = 1_000_000_000
 """ROS time between two episodes: the clock never goes back."""
 
@@ -58,6 +61,7 @@ class BridgeParameters(RobotParameters):
     assets: str = parameter(STANDARD_ASSETS, "assets of a kitchen", choices=tuple(ASSETS))
     depth: bool = parameter(False, "publish the depth of every camera, 32FC1, m, where the simulator has it")
     script: bool = parameter(True, "follow the script of a task such as the kitchen's; false: only the robot acts")
+    instruction: str = parameter("", "what an episode without a script is about; empty: what its task is")
     options: str = parameter(
         "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"
     )
@@ -106,6 +110,7 @@ class ManiskillBridgeNode(StackNode):
         self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)
         self.serve(ResetSimulation, topics.RESET_SIMULATION, self._reset)
         self.serve(ExpertChunk, topics.EXPERT_CHUNK, self._expert)
+        self.serve(Trigger, topics.END_EPISODE, self._end_by_service)
         self.every(min(values.resend_after, 0.1), self._watch)
         if not self._lockstep:
             self.every(PERIOD_NS / 1e9, self._step_realtime)
@@ -153,7 +158,7 @@ class ManiskillBridgeNode(StackNode):
             episode_id=f"{request.task}-{request.seed:06d}-{datetime.now():%Y%m%dT%H%M%S%f}"[:-3],
             task=request.task,
             variant=self.parameters.variant,
-            instruction=self._simulator.task.instruction,
+            instruction=self.parameters.instruction or self._simulator.task.instruction,
             seed=request.seed,
             start_time=time_message(self._clock_ns),
             frame_period=PERIOD_NS / 1e9,
@@ -170,11 +175,18 @@ class ManiskillBridgeNode(StackNode):
         response.instruction = self._status.instruction
         return response
 
+    def _end_by_service(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = self._status is not None, "no episode is running"
+        if self._status is not None:
+            self._finish(ENDED)
+            response.message = "ended"
+        return response
+
     def _finish(self, reason: str) -> None:
         """Publish the result of the episode and hold."""
         assert self._status is not None
         assert self._frame is not None
-        result = result_of(self._frame, self._status, self._simulator, reason)
+        result = result_of(self._frame, self._status, self._simulator, reason, judged=self.parameters.script)
         result.duration = self._frame.index * PERIOD_NS / 1e9
         result.header.stamp = self._status.header.stamp = time_message(self._clock_ns)
         self._status.state = EpisodeStatus.FINISHED

@@ -99,18 +99,20 @@ def add_crops(message: ObjectDetections, pixels: NDArray[np.uint8], camera: Came
             continue
 
 
-def result_of(frame: SimulatedFrame, status: EpisodeStatus, simulator: Simulation, reason: str) -> EpisodeResult:
-    """Return how an episode ended, at its last frame."""
+def result_of(
+    frame: SimulatedFrame, status: EpisodeStatus, simulator: Simulation, reason: str, judged: bool = True
+) -> EpisodeResult:
+    """Return how an episode ended, at its last frame; without stages where the task's are not what was to be done."""
     assert simulator.task is not None
-    stages = simulator.task.stages
+    stages = simulator.task.stages if judged else ()
     return EpisodeResult(
         episode_id=status.episode_id,
         task=status.task,
         seed=status.seed,
-        success=frame.success,
-        completion_rate=frame.completed_stages / len(stages) if stages else float(frame.success),
+        success=judged and frame.success,
+        completion_rate=frame.completed_stages / len(stages) if stages else float(judged and frame.success),
         stages=list(stages),
-        completed_stages=frame.completed_stages,
+        completed_stages=frame.completed_stages if judged else 0,
         reason=reason,
         steps=frame.index,
         oracle_frames=[keyframe.frame for keyframe in simulator.keyframes],

@@ -25,7 +25,6 @@ from kc_vla.launching.graph import (
     CLOSE_S,
     emulated_bus,
     launch_file,
-    memories,
     memory_arguments,
     node,
     output_argument,
@@ -61,7 +60,7 @@ from kc_vla.launching.policies import (
 )
 from kc_vla.launching.robot import robot_arguments
 from kc_vla.launching.selector import check_selector, model_arguments, selector
-from kc_vla.launching.skills import check_planner, is_planned, mover_of, planned_nodes, planner_argument
+from kc_vla.launching.skills import check_planner, is_planned, mover_of, planned_nodes, planner_argument, remembering
 from kc_vla.launching.viewer import viewer_arguments, viewers
 from kc_vla.perception.detectors import NO_DETECTOR
 
@@ -220,11 +219,6 @@ def chunks(context: LaunchContext) -> list[Any]:
     return planned_nodes(context, real=_kind(context) != EMULATED, hand_eye=places)
 
 
-def remembering(context: LaunchContext) -> list[Any]:
-    """Start the memories; a planner has its own."""
-    return [] if is_planned(context) else [memories()]
-
-
 def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEntity]:
     """Return what a launch file of a robot describes.
 
@@ -295,7 +289,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         planner_argument(),
         transforms_argument(),
         *detector_arguments("piper", NO_DETECTOR),
-        *memory_arguments("home"),
+        *memory_arguments("home", planned=True),
         *viewer_arguments(default=False),
         *parameter_arguments("piper.yaml"),
         OpaqueFunction(function=check),

@@ -113,17 +113,27 @@ MEMORIES = {
 """The nodes of each value of `memory:=`."""
 
 
-def memory_arguments(map_id: str) -> tuple[Argument, ...]:
+AUTO_MEMORY = "auto"
+"""The value of `memory:=` of a graph with a planner: both where one plans, and none where none does."""
+
+
+def memory_arguments(map_id: str, planned: bool = False) -> tuple[Argument, ...]:
     """Return the argument `memory:=` of a graph with a robot, and those of the long-term memory.
 
     These are `memory_store:=` and `map_id:=`.
+
+    Args:
+        map_id: the default of `map_id:=`.
+        planned: the graph has the argument `planner:=`.
     """
+    auto, told = ((AUTO_MEMORY,), "; auto: both with planner:=true, or else none") if planned else ((), "")
+    which = f"which memories take in what is detected; short: what was just seen; long: a scene graph{told}"
     return (
         Argument(
             "memory",
-            OneOf(tuple(MEMORIES)),
-            default_value="none",
-            description="which memories take in what is detected; short: what was just seen; long: a scene graph",
+            OneOf((*auto, *MEMORIES)),
+            default_value=AUTO_MEMORY if planned else "none",
+            description=which,
         ),
         Argument(
             "memory_store",
@@ -142,16 +152,25 @@ def crops_folder() -> ParameterValue:
 
 def memories() -> OpaqueFunction:
     """Return the memories, by those arguments and `robot`."""
-    return OpaqueFunction(function=_memories)
+    names = ("memory", "map_id")
+    return OpaqueFunction(
+        function=lambda context: memory_nodes(*(LaunchConfiguration(each).perform(context) for each in names))
+    )
 
 
-def _memories(context: LaunchContext) -> list[Node]:
+def memory_nodes(memory: str, map_id: str, **given: Any) -> list[Node]:
+    """Return the nodes of a value of `memory:=`.
+
+    Args:
+        memory: the value.
+        map_id: of the long-term memory.
+        given: parameters of all of them.
+    """
     own = {
-        "long_term_memory": texts(store="memory_store", map_id="map_id"),
+        "long_term_memory": {"map_id": text(map_id), **texts(store="memory_store")},
         "short_term_memory": {"crops": crops_folder()},
     }
-    wanted = MEMORIES[LaunchConfiguration("memory").perform(context)]
-    return [node(name, {**texts(robot="robot"), **own.get(name, {})}, **AGAIN) for name in wanted]
+    return [node(name, {**texts(robot="robot"), **given, **own[name]}, **AGAIN) for name in MEMORIES[memory]]
 
 
 def node(

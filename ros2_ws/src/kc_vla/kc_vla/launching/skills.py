@@ -1,4 +1,4 @@
-"""The planner and the skills of an arm in a graph with a robot: the arguments `planner:=` and `instruction:=`."""
+"""The planner and the skills of an arm in a graph with a robot: the arguments `planner:=`, `instruction:=`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from kc_vla.core import topics
 from kc_vla.core.robot import load_robot
 from kc_vla.launching.arguments import Argument, chosen
 from kc_vla.launching.endings import end_with
-from kc_vla.launching.graph import AGAIN, node, text, texts
-from kc_vla.launching.kinds import AnyText, Switch, typed
+from kc_vla.launching.graph import AGAIN, AUTO_MEMORY, memory_nodes, node, text, texts
+from kc_vla.launching.kinds import AnyText, ExistingPath, Switch, typed
 from kc_vla.launching.policies import policy_server
+from kc_vla.planning.execution.robot_clock import DAY_CLOCK
+from kc_vla.planning.instruction_list import given_instructions
 
 _SKILL_S = 900.0
 """Wall time that a skill may take: a simulator on a busy machine is slower than the robot's time, s."""
@@ -41,6 +43,28 @@ def instruction_argument() -> Argument:
     )
 
 
+def sequence_argument() -> Argument:
+    """Return the argument `sequence:=`, of a graph whose instructions come one after another."""
+    return Argument(
+        "sequence",
+        ExistingPath("file"),
+        default_value="",
+        description="with planner:=true: a file with an instruction in each line, to be done one after another; "
+        "the memories keep what they know between them",
+    )
+
+
+def instructions_of(context: LaunchContext) -> tuple[str, ...]:
+    """Return what the planner is to do, by `instruction:=` or `sequence:=`; nothing without a planner.
+
+    Raises:
+        PlanningError: both are given, or the file cannot be used.
+    """
+    if not is_planned(context):
+        return ()
+    return given_instructions(chosen(context, "instruction"), context.launch_configurations.get("sequence", ""))
+
+
 def is_planned(context: LaunchContext) -> bool:
     """Return whether a planner has the arm moved."""
     return bool(typed(chosen(context, "planner")))
@@ -63,22 +87,48 @@ def check_planner(context: LaunchContext) -> None:
         raise RuntimeError("planner:=true needs to see things: name what finds them with detector:=")
 
 
-def planned_nodes(context: LaunchContext, real: bool = False, hand_eye: str = "") -> list[Node]:
+def memory_of(context: LaunchContext) -> str:
+    """Return which memories there are, by `memory:=`."""
+    asked = chosen(context, "memory")
+    return asked if asked != AUTO_MEMORY else "both" if is_planned(context) else "none"
+
+
+def remembering(context: LaunchContext, map_id: str = "") -> list[Node]:
+    """Return the nodes that remember; those of a planner stamp what they take in by the time of day, as it does.
+
+    Args:
+        context: of the launch.
+        map_id: of the long-term memory; empty: that of `map_id:=`.
+    """
+    clock = {"use_sim_time": False} if is_planned(context) else {}
+    return memory_nodes(memory_of(context), map_id or chosen(context, "map_id"), **clock)
+
+
+def planned_nodes(
+    context: LaunchContext, real: bool = False, hand_eye: str = "", map_id: str = "", given_later: bool = False
+) -> list[Node]:
     """Return the nodes `skill_server` and `planner`.
 
     Args:
         context: of the launch.
         real: a real arm moves.
         hand_eye: files with the cameras' places, separated as in a PATH.
+        map_id: of the long-term memory; empty: that of `map_id:=`.
+        given_later: another node gives the planner its instructions, and ends the launch after them.
     """
     skills = {"real": real, "hand_eye": text(hand_eye), **texts(robot="robot")}
-    instruction = chosen(context, "instruction").strip()
+    instruction = "" if given_later else chosen(context, "instruction").strip()
     given = {
         "planner": "grammar",
         "skill_timeout": _SKILL_S,
         "startup_timeout": 300.0,
-        "memory_nodes": False,
-        **texts(memory="memory", instruction="instruction", store="memory_store", map_id="map_id"),
+        "memory": text(memory_of(context)),
+        "memory_nodes": True,
+        "memory_clock": DAY_CLOCK,
+        "use_sim_time": False,
+        "frame": text(load_robot(chosen(context, "robot")).base_frame),
+        "map_id": text(map_id or chosen(context, "map_id")),
+        "instruction": text(instruction),
     }
     ends: dict[str, Any] = {"on_exit": end_with} if instruction else dict(AGAIN)
     nodes = [node("skill_server", skills, **AGAIN), node("planner", given, **ends)]

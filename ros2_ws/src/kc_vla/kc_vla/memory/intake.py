@@ -155,11 +155,12 @@ class Intake:
 def lasting_stamp(stamp_ns: int, received_ns: int) -> int:
     """Return the time to remember something by, ns: that of the message.
 
-    It is that of its receipt where the message's is simulated.
+    It is that of its receipt where the message's is simulated and the receiver's is not.
 
     Simulated time begins anew with each run, so that of one run says nothing in the next.
     """
-    return stamp_ns if stamp_ns >= _BEFORE_ALL_ROBOTS_NS else received_ns
+    simulated = stamp_ns < _BEFORE_ALL_ROBOTS_NS <= received_ns
+    return received_ns if simulated else stamp_ns
 
 
 def detection_of(seen: ObservedThing) -> Detection:

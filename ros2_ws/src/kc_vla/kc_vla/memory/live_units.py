@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from kc_vla.memory.change_log import ChangeLog
 from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.images.observing import put_detections
 from kc_vla.memory.images.store import CropStore
-from kc_vla.memory.intake import Taken, unit_of
+from kc_vla.memory.intake import Taken, lasting_stamp, unit_of
 from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer
 from kc_vla.memory.recall.recall import Ranker, Recall
 from kc_vla.memory.recall.unit_images import UnitImages
@@ -118,7 +119,7 @@ class LiveUnits:
         self._now_ns = 0
 
     def take(self, taken: Taken, frame: str, now_ns: int) -> DetectionIntake:
-        """Take in the detections of a message, in that frame, at that time.
+        """Take in the detections of a message, in that frame, at that time; see `lasting_stamp` for what they count as.
 
         Where time has begun anew, as simulated time does, all is forgotten that was seen before: it would be newer than
         what is seen now. A stamp alone, which may be wrong, does not do that.
@@ -126,6 +127,7 @@ class LiveUnits:
         if now_ns < self._now_ns - _BACK_NS:
             self.memory.refresh()
         self._now_ns = now_ns
+        taken = replace(taken, stamp_ns=lasting_stamp(taken.stamp_ns, now_ns))
         units, refused = [], list(taken.refused)
         images = self._crops(taken, refused)
         for each in taken.detections:

@@ -11,6 +11,8 @@ from rclpy.action import CancelResponse, GoalResponse
 from kc_vla.core import topics
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.execution.episodes import ALL_TASKS, EpisodeRuns, RunError, planned
+from kc_vla.planning.instruction_list import given_instructions
+from kc_vla.planning.interface import PlanningError
 from kc_vla.reports.run.table_log import RunTableLog
 from kc_vla.reports.run_table import OutputFolderError, require_writable
 from kc_vla.ros import qos
@@ -18,6 +20,7 @@ from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.console_logger import ConsoleLogger
 from kc_vla.ros.links import Links
 from kc_vla.ros.parameters import parameter
+from kc_vla.ros.planned_episode import PlannedEpisode
 from kc_vla.ros.process import run_node
 from kc_vla.ros.report_builder import REPORTS, ReportBuilder
 from kc_vla.ros.robot import RobotParameters
@@ -58,6 +61,8 @@ class RunnerParameters(RobotParameters):
     seed: int = parameter(0, "seed of the first episode; the next ones count up", low=0, high=2**32 - 1)
     episodes: int = parameter(1, "how many to run of a task", low=1, high=100000)
     output_folder: str = parameter("runs", "folder for episodes and reports")
+    instruction: str = parameter("", "given to a planner, after which the episode ends; empty: none")
+    sequence: str = parameter("", "or a file of them, one in each line, given one after another")
     report: str = parameter("full", "report of each episode; full: video, contact sheet and summary", choices=REPORTS)
     mover: str = parameter(
         POLICY_SERVER, "node that answers the arm's requests for chunks", choices=(POLICY_SERVER, "skill_server")
@@ -83,12 +88,14 @@ class EpisodeRunnerNode(StackNode):
             if values.task not in (NO_TASK, ALL_TASKS):
                 find_task(values.task)
             require_writable(self._output)
-        except (UnknownTaskError, OutputFolderError) as error:
+            self._instructions = given_instructions(values.instruction, values.sequence)
+        except (UnknownTaskError, OutputFolderError, PlanningError) as error:
             raise StartError(str(error)) from error
         self._results: dict[str, EpisodeResult] = {}  # the newest only
         self._busy = values.task != NO_TASK
         self._episodes = list(planned(values.task, values.seed, values.episodes)) if self._busy else []
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
+        self._planner = PlannedEpisode(self, self._instructions) if self._instructions else None
         self._links = Links(self, (*map(topics.image_topic, values.loaded_robot().views), *HEARD))
         self._narrator = ConsoleLogger(self)
         self._table = RunTableLog(self._output, len(self._episodes), self._narrator.say)
@@ -108,6 +115,8 @@ class EpisodeRunnerNode(StackNode):
     def stop(self) -> None:
         """Close the action server; give up a report that is being made; say what came of the episodes before."""
         self._server.destroy()
+        if self._planner is not None:
+            self._planner.close()
         self._reporter.close()
         self._table.tell()
 
@@ -118,7 +127,9 @@ class EpisodeRunnerNode(StackNode):
         try:
             await self._runs.until_ready()
             for task, seed in self._episodes:
-                self._table.add(await self._reporter.report(await self._runs.run(task, seed)))
+                if self._planner is not None:
+                    self.soon(self._planner.go_through)
+                self._table.add(await self._report(await self._runs.run(task, seed)))
         except RunError as error:
             self.problem(str(error), ERROR)
             self._table.stop(str(error))
@@ -127,6 +138,13 @@ class EpisodeRunnerNode(StackNode):
         if not self._table.all_succeeded or self._reporter.failed:
             self.exit_code = 1
         self.done = True
+
+    async def _report(self, result: EpisodeResult) -> dict[str, Any]:
+        """Return the line of an episode for the table; the planner says whether its instructions are done."""
+        line = await self._reporter.report(result)
+        if self._planner is None:
+            return line
+        return line | {"success": self._planner.success, "reason": self._planner.reason or result.reason}
 
     # -- what a run asks of the stack, see `kc_vla.execution.episodes.Stack` --------------------------------------
 

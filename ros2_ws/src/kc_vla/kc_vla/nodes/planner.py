@@ -53,6 +53,7 @@ class PlannerNode(StackNode):
         """Open planner and memories; the loop begins when the robot has said where it is."""
         values = self.parameters
         self._loop: Loop | None = None
+        self._refused = False
         try:
             planning, remembering = values.planner_settings(), values.memory_settings()
             self._planner = open_planner(planning)
@@ -129,8 +130,8 @@ class PlannerNode(StackNode):
         grounds = grounds_from(around.areas)
         memory = self._memory.open(grounds)
         limits = Limits(calls=values.calls)
-        told, cancel = self._tell, self._body.cancel
-        return Loop(self._body, self._planner, memory, grounds, around.at, told, limits, cancel, self._reader)
+        told, cancel, lasting = self._tell, self._body.cancel, values.lasting_clock()
+        return Loop(self._body, self._planner, memory, grounds, around.at, told, limits, cancel, self._reader, lasting)
 
     def _tell(self, step: ExecutionStep) -> None:
         """Take in a step of the loop, on its thread."""
@@ -143,7 +144,9 @@ class PlannerNode(StackNode):
     def _accept(self, goal: ExecuteInstruction.Goal) -> GoalResponse:
         """Accept a goal once the robot is there; it takes the place of another one."""
         if self._loop is None:
-            self.get_logger().info("the robot is not there yet: an instruction has to wait, and is to be given again")
+            if not self._refused:
+                self._refused = True
+                self.get_logger().info("the robot is not there yet: an instruction has to wait, and be given again")
             return GoalResponse.REJECT
         self._loop.stop("another instruction came")
         return GoalResponse.ACCEPT

@@ -65,7 +65,7 @@ class SkillServerNode(StackNode):
         self._reading: ArmReading | None = None
         self._reports: deque[ObjectDetections] = deque(maxlen=_WAITING)
         self._busy, self._asked_at, self._stop_why = False, 0.0, ""
-        self._stopped, self._askers = False, 1
+        self._stopped, self._askers, self._looking = False, 1, False
         self._work = runner(self, False, "the skill", room=4, refusals=(StackError,))
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self._policy = self.call(PredictChunk, topics.SKILL_POLICY)
@@ -203,13 +203,21 @@ class SkillServerNode(StackNode):
         """Report what is seen; only once an episode runs and something was seen."""
         while self._station is None or (not self._reports and not self._station.context.scene.all()):
             await self.sleep(_FEEDBACK_S)
+        while self._looking:  # those that waited for an episode are many: the worker does one after another
+            await self.sleep(_POLL_S)
         station = self._station
+        if station is None:
+            return response
 
         def seen() -> Any:
             self._look(station)
             return station.seen()
 
-        response.seen = [seen_message(each) for each in await answer(self._work, seen)]
+        self._looking = True
+        try:
+            response.seen = [seen_message(each) for each in await answer(self._work, seen)]
+        finally:
+            self._looking = False
         response.areas = area_messages(workplace_map(station.context.reach))
         response.at = AREA
         return response

@@ -18,6 +18,7 @@ from kc_vla.memory.robot.robot_memory import (
     open_robot_memory,
     parts_of,
 )
+from kc_vla.memory.robot.short_term import MAP_FRAME
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.memory_client import ServedScene, ServedUnits
 from kc_vla.ros.service_caller import ServiceCaller
@@ -33,6 +34,7 @@ class MemorySettings:
         store: file of the long-term memory, in this process; None: the nodes remember.
         capacity: units of the short-term memory, in this process.
         patience_s: how long an answer of the nodes is waited for, s.
+        frame: of positions, that of the nodes.
     """
 
     name: str
@@ -40,6 +42,7 @@ class MemorySettings:
     store: Path | None
     capacity: int
     patience_s: float
+    frame: str = MAP_FRAME
 
 
 class PlannerMemory:
@@ -85,7 +88,8 @@ class PlannerMemory:
 
     def open_to_ask(self) -> RobotMemory:
         """Return the memory of the nodes for somebody who only asks, on the thread that will use it."""
-        return assemble_robot_memory(self._settings.name, self._embedder, self._scene, self._units)
+        name, frame = self._settings.name, self._settings.frame
+        return assemble_robot_memory(name, self._embedder, self._scene, self._units, frame=frame)
 
     def stop_waiting(self, why: Callable[[], str]) -> None:
         """Wait for no answer of a node any more once `why` says something, which is asked from any thread."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from kc_vla.memory.embedding.models import OFFLINE
 from kc_vla.memory.robot.robot_memory import BOTH, NAMES
+from kc_vla.memory.robot.short_term import MAP_FRAME
 from kc_vla.memory.served import ServerSettings
 from kc_vla.memory.short_term.memory import LEAST_CAPACITY, MOST_CAPACITY
 from kc_vla.planning.choosing import PLANNERS, PlannerSettings
+from kc_vla.planning.execution.robot_clock import DAY_CLOCK, SKILLS_CLOCK
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.planner_memory import MemorySettings
 
@@ -39,6 +43,13 @@ class PlannerParameters(NodeParameters):
     memory_timeout: float = parameter(
         60.0, "s to wait for an answer of those nodes, also while one restarts", low=1.0, high=3600.0
     )
+    memory_clock: str = parameter(
+        SKILLS_CLOCK,
+        "what the memories are stamped by: skills (what they took, added up), or day (the time of day, for nodes that "
+        "take detections, too)",
+        choices=(SKILLS_CLOCK, DAY_CLOCK),
+    )
+    frame: str = parameter(MAP_FRAME, "frame of positions, that of those nodes")
     store: str = parameter("runs/memory.db", "file of the long-term memory, which outlives this node; without nodes")
     map_id: str = parameter("home", "map that the long-term memory is in")
     capacity: int = parameter(
@@ -59,7 +70,11 @@ class PlannerParameters(NodeParameters):
     def memory_settings(self) -> MemorySettings:
         """Return what the planner remembers with; no store where the memory nodes have it."""
         store = None if self.memory_nodes else _path(self.store)
-        return MemorySettings(self.memory, self.map_id, store, self.capacity, self.memory_timeout)
+        return MemorySettings(self.memory, self.map_id, store, self.capacity, self.memory_timeout, self.frame)
+
+    def lasting_clock(self) -> Callable[[], float] | None:
+        """Return the clock of others who put into the same memories; None where nobody else does."""
+        return time.time if self.memory_clock == DAY_CLOCK else None
 
 
 def _path(name: str) -> Path:

@@ -10,14 +10,12 @@ from kc_vla.memory.intake import MOST_DETECTIONS
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.navigation_map import NavigationMap
+from kc_vla.memory.robot.short_term import MAP_FRAME
 from kc_vla.memory.things import ObservedThing, wrong_with
 from kc_vla.planning.interface import CallResult
 from kc_vla.ros.convert import attributes_message, set_vector
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections, SceneArea, SeenObject
-
-MAP_FRAME = "map"
-"""In which everything in a home is."""
 
 
 def detection_message(seen: ObservedThing) -> ObjectDetection:

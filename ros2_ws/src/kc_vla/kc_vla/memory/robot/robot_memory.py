@@ -20,7 +20,7 @@ from kc_vla.memory.references.reference import Reference
 from kc_vla.memory.robot.history import ContextPart, HistoryPart
 from kc_vla.memory.robot.interface import MemoryPart, RobotMemoryError, SceneObservation
 from kc_vla.memory.robot.long_term import LongTermPart, OwnScene, SceneMemory
-from kc_vla.memory.robot.short_term import ShortTermPart, UnitMemory
+from kc_vla.memory.robot.short_term import MAP_FRAME, ShortTermPart, UnitMemory
 from kc_vla.memory.searching.relations import RelationSearch
 from kc_vla.memory.short_term.memory import ShortTermMemory
 from kc_vla.memory.short_term.unit import states_in
@@ -200,11 +200,11 @@ class RobotMemory:
             key=lambda each: (each.object_id not in recalled, -each.handled, -each.seen_s, each.object_id),
         )[:_MOST_KNOWN]
 
-    def lines(self, most: int) -> list[str]:
-        """Return what is remembered of what may be carried, in words, the newest first."""
+    def lines(self, most: int, began_s: float = 0.0) -> list[str]:
+        """Return what is remembered of what may be carried, in words, the newest first, by time since `began_s`."""
         newest = sorted((each for each in self.things() if each.movable), key=lambda each: -each.seen_s)
         more = [f"and {len(newest) - most} more, seen before these"] if len(newest) > most else []
-        return [f"{each} [{each.source}, {each.seen_s:.0f} s]" for each in newest[:most]] + more
+        return [f"{each} [{each.source}, {each.seen_s - began_s:.0f} s]" for each in newest[:most]] + more
 
     def _text(self, instruction: str, most_tokens: int, wanted: Callable[[MemoryPart], bool]) -> str:
         return "\n".join(filter(None, (part.describe(instruction, most_tokens) for part in self.parts if wanted(part))))
@@ -259,8 +259,11 @@ def assemble_robot_memory(
     scene: SceneMemory | None,
     units: UnitMemory | None,
     budget: Budget = Budget(),  # frozen
+    frame: str = MAP_FRAME,
 ) -> RobotMemory:
     """Return what a robot remembers, by name, in memories that are given; see `open_robot_memory`.
+
+    The positions of the robot's things are in `frame`, that of the units which are given.
 
     A robot that begins with it enters the scene first, see `SceneMemory.enter`; one that only asks does not.
 
@@ -276,7 +279,7 @@ def assemble_robot_memory(
         elif part == SHORT_PART:
             if units is None:
                 raise RobotMemoryError(f"the memory {name!r} needs a short-term memory: give it one")
-            parts.append(ShortTermPart(units))
+            parts.append(ShortTermPart(units, frame))
         else:
             parts.append(HistoryPart() if part == HISTORY else ContextPart())
     return RobotMemory(name, parts, Namer(embedder), budget)

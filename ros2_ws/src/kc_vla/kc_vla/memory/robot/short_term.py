@@ -18,6 +18,8 @@ from kc_vla.memory.robot.interface import Refusals, SceneObservation
 from kc_vla.memory.short_term.unit import ObjectState, Unit
 from kc_vla.memory.things import KnownThing, ObservedThing
 
+MAP_FRAME = "map"
+"""In which everything in a home is."""
 _RECALLED = 10
 """Units that a planner is told of, at most."""
 
@@ -67,9 +69,9 @@ class ShortTermPart:
 
     name = "short-term"
 
-    def __init__(self, memory: UnitMemory) -> None:
-        """Take an empty memory as a part."""
-        self._memory = memory
+    def __init__(self, memory: UnitMemory, frame: str = MAP_FRAME) -> None:
+        """Take an empty memory as a part, whose positions are in that frame."""
+        self._memory, self._frame = memory, frame
 
     def begin(self) -> None:
         """Forget all, as at every start of a robot."""
@@ -81,14 +83,14 @@ class ShortTermPart:
         for each in look.seen:
             if each.movable or each.state:
                 try:
-                    units.append(_unit(each, look.now_s))
+                    units.append(self._unit(each, look.now_s))
                 except StackError as error:
                     refused.append(str(error))
         return self._put(units, refused) if units else lambda: refused
 
     def handled(self, seen: ObservedThing, now_s: float) -> Refusals:
         """Count a use of the thing's unit, which notes what the robot did with it."""
-        return self._put([_unit(seen, now_s)], (), used=True)
+        return self._put([self._unit(seen, now_s)], (), used=True)
 
     def confirm(self, object_id: str) -> None:
         """Confirm the unit of a recalled thing, so that it stays longer; an unknown thing is ignored."""
@@ -161,6 +163,5 @@ class ShortTermPart:
             effects=unit.effects,
         )
 
-
-def _unit(seen: ObservedThing, now_s: float) -> Unit:
-    return unit_of(detection_of(seen), "map", round(now_s * 1e9), seen.area)
+    def _unit(self, seen: ObservedThing, now_s: float) -> Unit:
+        return unit_of(detection_of(seen), self._frame, round(now_s * 1e9), seen.area)

@@ -122,8 +122,9 @@ class ShortTermMemory:
         """Take in what was seen of an object; a known one is merged, for a new one another may have to go.
 
         What a known unit has and the new one lacks (state, area, image, attributes) is kept. What is older than what is
-        known changes nothing, nor what was seen before the object was found to be gone. When a unit was used last and
-        what was done with it the memory notes itself: what the given one says of that does not count.
+        known changes nothing but that it was used, nor what was seen before the object was found to be gone. When a
+        unit was used last and what was done with it the memory notes itself: what the given one says of that does not
+        count.
 
         Args:
             unit: as seen.
@@ -138,6 +139,8 @@ class ShortTermMemory:
             return self._add(self._recorded(unit, frozenset(), used))
         if unit.stamp < known.stamp:
             late = known.stamp - unit.stamp
+            if used:  # it was, whatever was seen of it since
+                return self._used_before(known, unit)
             return UnitChange(UnitEvent.REFUSED, known, f"it was seen {late:.3g} s before what is known of it")
         tells_states = unit.object_id in self._stated and not known.state_source
         if unit.state is not ObjectState.NONE or (whole and tells_states):
@@ -157,6 +160,14 @@ class ShortTermMemory:
             reason = "it is known, and still in view"
         self._tell(merged.object_id, merged)
         return UnitChange(UnitEvent.MERGED, merged, reason)
+
+    def _used_before(self, known: Unit, unit: Unit) -> UnitChange:
+        """Count a use of an object that was seen again since: what is known of it stays."""
+        used = self._recorded(unit, frozenset(), used=True)
+        self._units[known.object_id] = after = replace(known, used=used.used, effects=used.effects)
+        self._replacement.use(UnitKey(known.object_type, known.object_id))
+        self._tell(after.object_id, after)
+        return UnitChange(UnitEvent.MERGED, after, "it is known, and was used before it was seen last")
 
     def state_seen(self, object_id: str) -> float:
         """Return when the state of a unit was seen, s, by a detector or in an image; minus infinity where none was."""

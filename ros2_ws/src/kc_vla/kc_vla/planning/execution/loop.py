@@ -46,6 +46,7 @@ class Loop:
         limits: Limits | None = None,
         cancel: Callable[[], None] | None = None,
         reader: Reader = read_by_grammar,
+        lasting: Callable[[], float] | None = None,
     ) -> None:
         """Put a robot together that follows instructions.
 
@@ -59,8 +60,9 @@ class Loop:
             limits: of an instruction.
             cancel: makes the body end the skill that it is doing; without, a skill is ended by itself.
             reader: makes checked questions of what people ask.
+            lasting: the clock of others who put into the same memories; see `RobotClock`.
         """
-        self.robot = RememberingRobot(body, memories, grounds, at, tell, limits)
+        self.robot = RememberingRobot(body, memories, grounds, at, tell, limits, lasting)
         self.robot.interrupted = self.interrupted
         self._finder = Finder(self.robot)
         self._doer = SkillExecutor(self.robot, self._finder)
@@ -104,7 +106,7 @@ class Loop:
 
     def _carried_out(self, instruction: str) -> InstructionResult:
         robot = self.robot
-        began_s, plans, tokens, by = robot.now_s, 0, 0, ""
+        began_s, plans, tokens, by = robot.clock.told_s, 0, 0, ""
         robot.begin()
         self._finder.begin()
         tried: list[TriedCall] = []
@@ -137,7 +139,7 @@ class Loop:
             not reason,
             reason,
             by,
-            robot.now_s - began_s,
+            robot.clock.told_s - began_s,
             robot.walked_m,
             robot.explorations,
             robot.calls,
@@ -194,7 +196,9 @@ class Loop:
         return ""
 
     def _state(self, when: str) -> str:
-        return "\n".join((f"{when}:", *(f"  {line}" for line in self.robot.memory.lines(_LINES))))
+        return "\n".join(
+            (f"{when}:", *(f"  {line}" for line in self.robot.memory.lines(_LINES, self.robot.clock.began_s)))
+        )
 
     def interrupted(self) -> str:
         """Return why the instruction that is being carried out ends, from any thread; empty while it goes on."""

@@ -14,14 +14,13 @@ from kc_vla.memory.robot.interface import SceneObservation
 from kc_vla.memory.robot.robot_memory import RobotMemory
 from kc_vla.memory.things import DROPPED, HELD, KnownThing, ObservedThing, known_of, wrong_with
 from kc_vla.planning.execution.results import SKILL, ExecutionStep, Tell
+from kc_vla.planning.execution.robot_clock import RobotClock
 from kc_vla.planning.interface import CallResult, SkillRobot
 from kc_vla.planning.skills import AREA, BY_NAME, Call
 
 _MOST_NOTES, _MOST_TYPES, _SUREST = 20, 20_000, 5
 _PASSING = frozenset({"also", "place", "state"})
 """Attributes that pass: other states, and where a thing is."""
-_TICK_S = 1e-3
-"""Between two looks, where nothing took time: the memories need to know which was the later one."""
 
 
 class ExecutionError(StackError):
@@ -65,7 +64,7 @@ class RememberingRobot:
         limits: of an instruction.
         at: the area in which it stands; empty where it does not know.
         begun_at: the area in which it stood when the instruction began: upstairs and downstairs are as seen from there.
-        now_s: its clock: what skills took, added up, after all that it remembers.
+        clock: its time, after all that it remembers.
         sight: what it sees now, by id; what is in its hand it knows without seeing it.
         held: what it holds.
         dropped: ids of what fell out of the hand, as the gripper knows, and was not seen since.
@@ -80,6 +79,7 @@ class RememberingRobot:
         at: str = "",
         tell: Tell | None = None,
         limits: Limits | None = None,
+        lasting: Callable[[], float] | None = None,
     ) -> None:
         """Put a robot together; `begin` starts an instruction.
 
@@ -90,10 +90,11 @@ class RememberingRobot:
             at: the area in which it stands; empty where that is not known.
             tell: gets each step.
             limits: of an instruction.
+            lasting: the clock of others who put into the same memories; see `RobotClock`.
         """
         self._body, self._tell = body, tell
         self.memory, self.grounds, self.limits, self.at = memories, grounds, limits or Limits(), at
-        self.now_s = memories.latest_s + 1.0
+        self.clock = RobotClock(memories.latest_s, lasting)
         self.sight: dict[str, ObservedThing] = {}
         self.held: ObservedThing | None = None
         self.dropped: set[str] = set()
@@ -103,6 +104,11 @@ class RememberingRobot:
         self._notes: dict[str, None] = {}
         self._types: dict[str, tuple[str, int]] = {}
         self.begin()
+
+    @property
+    def now_s(self) -> float:
+        """Return the time by which the memories are stamped, s."""
+        return self.clock.now_s
 
     def begin(self) -> None:
         """Begin an instruction."""
@@ -118,7 +124,7 @@ class RememberingRobot:
     def say(self, kind: str, text: str) -> None:
         """Report a step."""
         if self._tell is not None:
-            self._tell(ExecutionStep(kind, text, self.now_s))
+            self._tell(ExecutionStep(kind, text, self.clock.told_s))
 
     def look(self) -> None:
         """Look, and remember what is seen; twice where what is held seems to be elsewhere."""
@@ -152,13 +158,13 @@ class RememberingRobot:
     def confirm(self, object_id: str) -> None:
         """Note in the memory that a recalled thing was found at its place."""
         if self.limits.feedback:
-            self.now_s += _TICK_S
+            self.clock.tick()
             self.memory.confirm(object_id)
 
     def refute(self, object_id: str) -> None:
         """Note in the memory that a look at the place of a recalled thing did not find it."""
         if self.limits.feedback:
-            self.now_s += _TICK_S
+            self.clock.tick()
             self.memory.refute(object_id, SceneObservation((), self.at, self.now_s))
 
     def do(self, skill: str, *arguments: str) -> str:
@@ -171,7 +177,7 @@ class RememberingRobot:
         call = Call(skill, arguments)
         self.calls += 1
         happened = self._body.do(call)
-        self.now_s += happened.seconds
+        self.clock.went(happened.seconds)
         self.walked_m += happened.walked_m
         if happened.done:
             self._moved(call, happened)
@@ -219,7 +225,7 @@ class RememberingRobot:
                 found.append(held)
         self.sight = {each.object_id: each for each in found}
         self.dropped -= set(self.sight)
-        self.now_s += _TICK_S
+        self.clock.tick()
         for line in self.memory.observe(SceneObservation(found, self.at, self.now_s, self.sight.get(handled))):
             self.note(line)
 
