@@ -38,7 +38,7 @@ from kc_vla_sim.scorer_inputs import PERIOD_NS
 from kc_vla_sim.simulators import SIMULATORS, SimulatorContext, open_simulator
 from kc_vla_sim.variants import STANDARD, VARIANTS
 
-ENDED = "ended by hand"
+ENDED = "a client ended it"
 """Why an episode is over that a client ended."""
 EPISODE_GAP_NS = 1_000_000_000
 """ROS time between two episodes: the clock never goes back."""

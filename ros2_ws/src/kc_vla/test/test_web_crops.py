@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.images.files import MARKER, read_crop
 from kc_vla.memory.images.store import CropStore
+from kc_vla.ros.convert import time_message
 from kc_vla.web.crops import MOST_SHOWN, add_crops, crops_part
 from kc_vla_msgs.msg import MemoryUnit, MemoryUnits
 
@@ -30,6 +31,12 @@ def unit(name: str, at_s: int, image: str) -> MemoryUnit:
     return message
 
 
+def held_at(stamp_s: float, units: list[MemoryUnit]) -> MemoryUnits:
+    message = MemoryUnits(units=units)
+    message.header.stamp = time_message(round(stamp_s * 1e9))
+    return message
+
+
 def page(folder: Path | None) -> TestClient:
     app = FastAPI()
     add_crops(app, None if folder is None else partial(read_crop, folder))
@@ -38,13 +45,13 @@ def page(folder: Path | None) -> TestClient:
 
 def test_units_with_an_image_are_shown_newest_first_with_their_age() -> None:
     seen = [unit("mug-1", 10, "/a/b/one.jpg"), unit("mug-2", 30, "two.jpg"), unit("mug-3", 20, "")]
-    part = crops_part(MemoryUnits(units=seen), now_s=40.5, at_s=7.0)
+    part = crops_part(held_at(40.5, seen), at_s=7.0)
     assert part["at"] == 7.0
     first = {"id": "mug-2", "type": "Mug", "state": "dirty", "source": "", "age": 10.5, "image": "two.jpg"}
     assert part["units"][0] == first
     assert [each["image"] for each in part["units"]] == ["two.jpg", "one.jpg"]
     many = [unit(f"mug-{at}" + "x" * 5000, at, "i" * 5000) for at in range(500)]
-    part = crops_part(MemoryUnits(units=many), 1.0, 0.0)
+    part = crops_part(held_at(1.0, many), 0.0)
     assert len(part["units"]) == MOST_SHOWN
     assert part["units"][0]["age"] == 0.0
     assert len(json.dumps(part)) < 40_000

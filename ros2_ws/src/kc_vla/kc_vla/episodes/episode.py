@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.messages import MessageRef
+from kc_vla.core import topics
 from kc_vla.core.driver import Driver
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.episodes.episode_data import (
@@ -29,6 +30,7 @@ from kc_vla.episodes.episode_data import (
     keyframes_after,
     takeovers,
 )
+from kc_vla.episodes.plan import PlanStep, carried_out, remembered, step_from
 from kc_vla.episodes.recording import RUNNING, Recording, announced, beside, within
 from kc_vla.keyframes.smoothing import Decision
 
@@ -52,6 +54,8 @@ class RecordedEpisode:
         chunks: every action chunk, in order.
         commands: every arm command, in order.
         changes: of who drives, in order; empty where nobody could take over.
+        instructions: what a planner was asked for, with its steps and what came of it; empty without a planner.
+        remembered: what the planner believed at the end, by the ids of things; see `belief`.
         diagnostics: the last word of every node, by its name.
         message_counts: messages in the bag by topic.
         damages: one line for each torn file.
@@ -103,8 +107,18 @@ class RecordedEpisode:
 
     def _load(self) -> None:
         decoded: dict[str, list[Any]] = {name: [] for name in _DECODED_TOPICS}
-        for name, message in self.recording.walk(*_DECODED_TOPICS):
-            decoded[name].append(message)
+        steps: list[PlanStep | None] = []
+        frame, belief = 0, ""
+        for name, message in self.recording.walk(*_DECODED_TOPICS, *_PLANNER_TOPICS):
+            if name == topics.PLANNER_STEPS:
+                steps.append(step_from(message.data, frame))
+            elif name == topics.PLANNER_BELIEF:
+                belief = message.data
+            else:
+                decoded[name].append(message)
+            frame = message.frame_index if name == "keyframes/score" else frame
+        self.instructions = carried_out(filter(None, steps))
+        self.remembered = remembered(belief)
         self.message_counts, self.damages = self.recording.counts, self.recording.damages
         self.info, self.views = self.recording.info, self.recording.views
         running = [m for m in decoded["episode/status"] if m.state == RUNNING]
@@ -184,6 +198,8 @@ _DECODED_TOPICS = (
     "arm/command",
     "diagnostics",
 )
+
+_PLANNER_TOPICS = (topics.PLANNER_STEPS, topics.PLANNER_BELIEF)
 
 
 def _changes(messages: list[Any]) -> tuple[DriverChange, ...]:

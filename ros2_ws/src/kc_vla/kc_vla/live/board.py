@@ -10,8 +10,9 @@ from itertools import count, takewhile
 from types import MappingProxyType
 from typing import Any
 
-SCORES, EVENTS, CHUNKS, COMMANDS, THUMBS = "scores", "events", "chunks", "commands", "thumbs"
-_MOST_ROWS = MappingProxyType({SCORES: 4000, EVENTS: 256, CHUNKS: 16, COMMANDS: 600, THUMBS: 64})
+SCORES, EVENTS, CHUNKS, COMMANDS = "scores", "events", "chunks", "commands"
+THUMBS, STEPS = "thumbs", "steps"
+_MOST_ROWS = MappingProxyType({SCORES: 4000, EVENTS: 256, CHUNKS: 16, COMMANDS: 600, THUMBS: 64, STEPS: 300})
 """What is kept of each series: at 20 Hz 200 s of scores and 30 s of commands, however long the episode."""
 _MOST_PARTS = 128
 

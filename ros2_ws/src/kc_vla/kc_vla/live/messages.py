@@ -6,10 +6,12 @@ import math
 from typing import Any
 
 from kc_vla.core.robot import Robot, unit_of
+from kc_vla.core.untrusted import parsed_json
 from kc_vla.web.numbers import number, numbers
 
 _MOST_ACTIONS, _MOST_NUMBERS, _MOST_KEYFRAMES = 200, 32, 100
 _TEXT = 2000
+_MOST_THINGS, _MOST_LETTERS = 200, 4_000_000
 _PERSON = 1
 """Value of `driver` in Driver.msg when a person has taken over."""
 
@@ -92,6 +94,55 @@ def keyframes_part(index: Any) -> list[dict[str, Any]]:
         {"frame": int(f), "phase": int(p), "label": label[:_TEXT], "score": number(s), "committed": bool(c)}
         for f, p, label, s, c in rows
     ]
+
+
+def step_row(text: str) -> dict[str, Any] | None:
+    """Convert a step of the planner, JSON, for the page; return None where it is none."""
+    step = _object_in(text)
+    if step is None or not isinstance(step.get("now_s"), int | float):
+        return None
+    kind, told = (str(step.get(name, ""))[:_TEXT] for name in ("kind", "text"))
+    return {"kind": kind, "text": told, "now_s": number(step["now_s"])}
+
+
+def belief_part(text: str) -> dict[str, Any] | None:
+    """Convert what the planner believes, JSON, for the page; return None where it is none.
+
+    It has the things by their ids, what is in the hand, and the time, s. Furniture comes too: it is what things are on.
+    """
+    belief = _object_in(text)
+    things = None if belief is None else belief.get("things")
+    if belief is None or not isinstance(things, dict):
+        return None
+    try:
+        shown = {str(name)[:_TEXT]: _thing_part(each) for name, each in list(things.items())[:_MOST_THINGS]}
+        return {"holds": str(belief["holds"])[:_TEXT], "seconds": number(belief["seconds"]), "things": shown}
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _thing_part(thing: dict[str, Any]) -> dict[str, Any]:
+    size = numbers(thing["size"][:3]) if any(thing["size"]) else [0.0, 0.0, 0.0]
+    return {
+        "position": numbers(thing["position"][:3]),
+        "size": size,
+        "states": [str(each)[:_TEXT] for each in thing["states"][:_MOST_NUMBERS]],
+        "place": [str(each)[:_TEXT] for each in thing["place"][:2]],
+        "seen": number(thing["seen"]),
+        "confidence": number(thing["confidence"]),
+        "movable": bool(thing["movable"]),
+        "memories": [str(each)[:_TEXT] for each in thing["memories"][:_MOST_NUMBERS]],
+    }
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    if len(text) > _MOST_LETTERS:
+        return None
+    try:
+        value = parsed_json(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def chunk_row(chunk: Any) -> dict[str, Any] | None:

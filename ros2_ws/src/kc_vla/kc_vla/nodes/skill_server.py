@@ -64,7 +64,7 @@ class SkillServerNode(StackNode):
         self._station: SkillStation | None = None
         self._reading: ArmReading | None = None
         self._reports: deque[ObjectDetections] = deque(maxlen=_WAITING)
-        self._busy, self._asked_at, self._stop_why = False, 0.0, ""
+        self._busy, self._asked_at, self._stop_why, self._skill = False, 0.0, "", ""
         self._stopped, self._askers, self._looking = False, 1, False
         self._work = runner(self, False, "the skill", room=4, refusals=(StackError,))
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
@@ -93,13 +93,13 @@ class SkillServerNode(StackNode):
         self._station = self.parameters.station(self._robot) if episode.running else None
 
     def details(self) -> dict[str, object]:
-        """Return what it does and what it holds."""
+        """Return the skill that is done or was last, its stage, which is empty where it is over, and what it holds."""
         station = getattr(self, "_station", None)
         if station is None or station.run is None:
             return {}
         held = station.context.held
         stage = "" if station.run.outcome is not None else station.run.stage
-        return {"stage": stage, "in_hand": "" if held is None else held.thing.object_id}
+        return {"skill": self._skill, "stage": stage, "in_hand": "" if held is None else held.thing.object_id}
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
@@ -246,6 +246,7 @@ class SkillServerNode(StackNode):
         if station is None:
             goal.abort()
             return DoSkill.Result(done=False, reason="no episode is running")
+        self._skill = str(call)
         run: SkillRun = await answer(self._work, partial(station.begin, call))
         while run.outcome is None:
             if why := self._interrupted(goal):

@@ -15,7 +15,7 @@ from functools import partial
 
 import cv2
 from diagnostic_msgs.msg import DiagnosticArray
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 
 from kc_vla.core import topics
 from kc_vla.core.ports import LIVE_PAGE
@@ -128,6 +128,8 @@ class ViewerNode(StackNode):
         self.subscribe(Bool, topics.STOPPED, lambda each: tell("stopped", bool(each.data)), qos.EVENT_LOG)
         self.subscribe(KeyframeEvent, topics.KEYFRAME_EVENT, self._on_event, qos.EVENT_LOG)
         self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_health, qos.WATCHED)
+        self.subscribe(String, topics.PLANNER_STEPS, self._on_step, qos.EVENT_LOG)
+        self.subscribe(String, topics.PLANNER_BELIEF, self._on_belief, qos.STATUS)
 
     def _watch(self) -> None:
         """Subscribe to all the rest while a client looks."""
@@ -141,6 +143,14 @@ class ViewerNode(StackNode):
 
     def _on_event(self, event: KeyframeEvent) -> None:
         self._streams.add(event, shown.EVENTS, messages.event_row)
+
+    def _on_step(self, message: String) -> None:
+        if (row := messages.step_row(message.data)) is not None:
+            self._board.add(shown.STEPS, row)
+
+    def _on_belief(self, message: String) -> None:
+        if (part := messages.belief_part(message.data)) is not None:
+            self._board.tell("belief", part)
 
     def _on_episode(self, status: EpisodeStatus) -> None:
         if status.episode_id != self._board.episode:

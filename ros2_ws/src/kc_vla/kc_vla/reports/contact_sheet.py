@@ -23,7 +23,7 @@ from kc_vla.media.canvas import (
     shortened,
     text_width,
 )
-from kc_vla.reports.verdict import verdict
+from kc_vla.reports.verdict import success_of, verdict
 
 _MARGIN = 28
 _HEAD = 96
@@ -84,13 +84,13 @@ def _draw_title(canvas: Canvas, episode: RecordedEpisode, matches: tuple[Keyfram
     status, result = episode.status, episode.result
     width = canvas.pixels.shape[1]
     title = f"Keyframes of {status.title}"
-    word, colour = verdict(result)
+    word, colour = verdict(episode)
     x = _MARGIN + canvas.text(_MARGIN, 20, title, 26, bold=True) + 16
     canvas.chip(x, 22, word, 16, colour)
     parts = [status.episode_id]
     if result is not None:
         parts += [f"{result.steps} steps in {result.duration_s:.2f} s"]
-        parts += [] if result.success else [result.reason]
+        parts += [] if success_of(episode) else [result.reason]
     if any(match.oracle_frame is not None for match in matches):
         equal = sum(match.difference == 0 for match in matches)
         parts.append(f"{equal} of {len(matches)} equal to the ground truth")

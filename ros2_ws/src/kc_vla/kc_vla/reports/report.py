@@ -11,7 +11,8 @@ from kc_vla.bags.errors import ReportError
 from kc_vla.bags.lock import require_finished
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.reports.contact_sheet import write_contact_sheet
-from kc_vla.reports.files import CONTACT_SHEET, POSTER, SUMMARY, VIDEO
+from kc_vla.reports.files import CONTACT_SHEET, PLAN, POSTER, SUMMARY, VIDEO
+from kc_vla.reports.plan_report import plan_report
 from kc_vla.reports.summary import summarize
 from kc_vla.reports.video import write_video
 
@@ -25,6 +26,7 @@ class EpisodeReport:
         summary_path: where it is.
         video: the MP4; None where the bag holds no images, or none was wanted.
         contact_sheet: the PNG; likewise.
+        plan: what a planner did, as Markdown; None without one.
         notes: one line for each thing that is not as it should be (a torn bag, no images, no result).
     """
 
@@ -32,11 +34,12 @@ class EpisodeReport:
     summary_path: Path
     video: Path | None
     contact_sheet: Path | None
+    plan: Path | None
     notes: tuple[str, ...]
 
     def lines(self) -> list[str]:
         """Return lines for a person: where each file is, and what is not as it should be."""
-        files = {"video": self.video, "keyframes": self.contact_sheet, "summary": self.summary_path}
+        files = {"video": self.video, "keyframes": self.contact_sheet, "plan": self.plan, "summary": self.summary_path}
         made = [f"{name + ':':<11}{path}" for name, path in files.items() if path is not None]
         return [*made, *(f"note:      {note}" for note in self.notes)]
 
@@ -58,6 +61,8 @@ def write_report(bag: Path, out: Path, pictures: bool = True) -> EpisodeReport:
     try:
         out.mkdir(parents=True, exist_ok=True)
         (out / SUMMARY).write_text(json.dumps(summary, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        if episode.instructions:
+            (out / PLAN).write_text(plan_report(episode), encoding="utf-8")
         if drawn:
             write_contact_sheet(episode, out / CONTACT_SHEET)
             write_video(episode, out / VIDEO, out / POSTER)
@@ -71,5 +76,6 @@ def write_report(bag: Path, out: Path, pictures: bool = True) -> EpisodeReport:
         summary_path=out / SUMMARY,
         video=out / VIDEO if drawn else None,
         contact_sheet=out / CONTACT_SHEET if drawn else None,
+        plan=out / PLAN if episode.instructions else None,
         notes=tuple(notes),
     )

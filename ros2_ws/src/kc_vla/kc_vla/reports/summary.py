@@ -9,6 +9,8 @@ from kc_vla.core.holds import is_wait
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import CommandMode, NodeDiagnostics
 from kc_vla.episodes.keyframe_match import match_keyframes
+from kc_vla.episodes.plan import CarriedOut
+from kc_vla.reports.verdict import success_of
 
 _BEGINS_S = 3.0
 """So long an arm may wait for its first chunk, and for the first joint states, s."""
@@ -18,7 +20,7 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
     """Return the content of summary.json.
 
     Where the bag ends before the result, `success` and everything else of the result is None; where nobody judged it,
-    `success` and `completion_rate` are.
+    `success` and `completion_rate` are. For `success` a planner judges what it carried out.
     """
     status, result = episode.status, episode.result
     nodes = [episode.diagnostics[name] for name in sorted(episode.diagnostics)]
@@ -30,11 +32,13 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "instruction": status.instruction,
         "stack_version": episode.info.stack_version if episode.info is not None else None,
         "settings": _settings(episode),
-        "success": result.success if result is not None and result.judged else None,
+        "success": success_of(episode),
         "completion_rate": round(result.completion_rate, 6) if result is not None and result.judged else None,
         "stages": list(result.stages) if result is not None else None,
         "completed_stages": result.completed_stages if result is not None else None,
         "reason": result.reason if result is not None else None,
+        "instructions": [_instruction(each) for each in episode.instructions],
+        "remembered": dict(episode.remembered),
         "steps": result.steps if result is not None else None,
         "duration_s": result.duration_s if result is not None else None,
         "frames": len(episode.frames),
@@ -49,6 +53,11 @@ def summarize(episode: RecordedEpisode) -> dict[str, Any]:
         "messages": dict(sorted(episode.message_counts.items())),
         "damages": list(episode.damages),
     }
+
+
+def _instruction(each: CarriedOut) -> dict[str, Any]:
+    steps = [{"s": round(step.told_s, 2), "frame": step.frame, step.kind: step.text} for step in each.steps]
+    return {"instruction": each.instruction, "success": each.success, "reason": each.reason, "steps": steps}
 
 
 def _settings(episode: RecordedEpisode) -> dict[str, str]:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from kc_vla.episodes.episode_data import RecordedResult
+from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.media.canvas import AMBER, GREEN, RED, Colour
 
 
-def verdict(result: RecordedResult | None) -> tuple[str, Colour]:
-    """Return what is written on the report of an episode."""
+def success_of(episode: RecordedEpisode) -> bool | None:
+    """Return whether what was asked for was done.
+
+    A planner says that of its instructions, where nobody else judges the episode; None where nobody does.
+    """
+    result = episode.result
     if result is None:
+        return None
+    if result.judged or not episode.instructions:
+        return result.success if result.judged else None
+    return all(each.success for each in episode.instructions)
+
+
+def verdict(episode: RecordedEpisode) -> tuple[str, Colour]:
+    """Return what is written on the report of an episode."""
+    if episode.result is None:
         return "NO RESULT", AMBER
-    if not result.judged:
+    success = success_of(episode)
+    if success is None:
         return "NOT JUDGED", AMBER
-    return ("SUCCESS", GREEN) if result.success else ("FAILED", RED)
+    return ("SUCCESS", GREEN) if success else ("FAILED", RED)

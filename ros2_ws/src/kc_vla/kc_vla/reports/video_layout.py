@@ -22,7 +22,8 @@ from kc_vla.media.canvas import (
 )
 from kc_vla.media.tiles import tiles
 from kc_vla.reports import timeline
-from kc_vla.reports.verdict import verdict
+from kc_vla.reports.plan_panel import PlanPanel
+from kc_vla.reports.verdict import success_of, verdict
 
 WIDTH, HEIGHT = 1280, 720
 _MARGIN = 24
@@ -55,6 +56,7 @@ class VideoLayout:
         self._tiles = tiles(len(episode.views), _VIEWS_WIDTH, _VIEW, _VIEWS_GAP)
         self._shown = episode.views[:_THUMBNAILS]
         self._thumbnails: dict[int, list[Picture | None]] = {}
+        self._plan = PlanPanel(episode.instructions) if episode.instructions else None
         self._blank = self._draw_head()
 
     def compose(self, frame: RecordedFrame, ended: bool = False) -> Picture:
@@ -65,8 +67,11 @@ class VideoLayout:
         canvas.text(right, 44, f"frame {frame.index} / {self._last}", 14, MUTED, anchor="right")
         keyframes = keyframes_after(self._episode.events, frame.index)
         self._draw_views(canvas, frame)
-        self._draw_keyframes(canvas, keyframes)
-        self._draw_gauge(canvas, frame.index, keyframes)
+        if self._plan is None:
+            self._draw_keyframes(canvas, keyframes)
+            self._draw_gauge(canvas, frame.index, keyframes)
+        else:
+            self._plan.paint(canvas, _PANEL_LEFT, _VIEW_TOP, _PANEL_WIDTH, _VIEW, frame.index)
         self._timeline.paint(canvas, _MARGIN, HEIGHT - timeline.HEIGHT - 14, frame.index, keyframes)
         if ended:
             self._draw_result(canvas)
@@ -182,14 +187,18 @@ class VideoLayout:
         """Draw the result between the views and the timeline, where it covers neither."""
         result = self._episode.result
         y = _VIEW_TOP + _VIEW + 8
-        word, colour = verdict(result)
+        word, colour = verdict(self._episode)
         width = canvas.chip(_MARGIN, y, word, 18, colour)
         if result is None:
             return
-        parts = [] if result.success else [result.reason]
+        parts = [] if success_of(self._episode) else [self._reason() or result.reason]
         parts += [f"{result.completed_stages} of {len(result.stages)} stages"] if result.judged else []
         text = "  ·  ".join([*parts, f"{result.duration_s:.2f} s"])
         canvas.text(_MARGIN + width + 14, y + 3, shortened(text, 18, 600), 18)
+
+    def _reason(self) -> str:
+        """Return why an instruction of a planner was not done; empty where all were."""
+        return next((each.reason for each in self._episode.instructions if each.reason), "")
 
 
 def _phase_labels(episode: RecordedEpisode) -> dict[int, str]:

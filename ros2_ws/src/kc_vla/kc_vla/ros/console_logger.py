@@ -46,6 +46,9 @@ class ConsoleLogger:
 
     def end(self, result: EpisodeResult) -> None:
         """End the episode."""
+        if not result.stages:
+            self.say(f"{self._when(result.steps)}  ended: {result.reason}")
+            return
         outcome = "succeeded" if result.success else f"failed: {result.reason}"
         self.say(
             f"{self._when(result.steps)}  {outcome} "

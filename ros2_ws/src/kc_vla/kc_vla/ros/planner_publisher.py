@@ -13,7 +13,7 @@ from typing import Any
 from std_msgs.msg import String
 
 from kc_vla.core import topics
-from kc_vla.planning.execution.results import END, MEMORY, ExecutionStep, InstructionResult
+from kc_vla.planning.execution.results import END, MEMORY, RESULT, ExecutionStep, InstructionResult
 from kc_vla.planning.instruction import clean
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
@@ -39,7 +39,7 @@ class PlannerPublisher:
         self._told: deque[ExecutionStep] = deque(maxlen=1000)
         self._lock = threading.Lock()
         self._belief = ""
-        self._believed_at = 0.0
+        self._believed_at = self._last_s = 0.0
         self._steps = node.advertise(String, topics.PLANNER_STEPS, qos.EVENT_LOG)
         self._beliefs = node.advertise(String, topics.PLANNER_BELIEF, qos.STATUS)
         self._hear = node.from_any_thread(self.publish)
@@ -59,6 +59,7 @@ class PlannerPublisher:
         while self._told:
             step = self._told.popleft()
             self.say(str(step))
+            self._last_s = step.now_s
             self._steps.publish(String(data=json.dumps(asdict(step))))
             if self.goal is not None and step.kind != MEMORY:
                 feedback = ExecuteInstruction.Feedback(kind=step.kind, text=step.text, elapsed=step.now_s)
@@ -73,6 +74,8 @@ class PlannerPublisher:
         self.publish()
         if self.goal is goal:
             self.goal = None
+        told = {"kind": RESULT, "text": result.reason, "now_s": self._last_s, "success": result.success}
+        self._steps.publish(String(data=json.dumps(told)))
         outcome = "done" if result.success else f"not done: {result.reason}"
         counts = (
             f"{result.seconds:.1f} s, {result.walked_m:.1f} m, {result.explorations} explored, {result.calls} skills"

@@ -31,7 +31,7 @@ def follow_crops(node: StackNode, folder: str, show: Callable[[dict[str, Any]], 
         return None
 
     def take(message: MemoryUnits) -> None:
-        show(crops_part(message, node.get_clock().now().nanoseconds / 1e9, time.monotonic()))
+        show(crops_part(message, time.monotonic()))
 
     node.subscribe(MemoryUnits, topics.SHORT_TERM_UNITS, take, qos.STATUS)
     return partial(read_crop, Path(folder).expanduser())

@@ -169,7 +169,7 @@ class SkillStation:
         )
 
 
-FURNITURE = frozenset({"drawer", "cabinet", "cupboard", "microwave", "stove", "sink", "tray", SURFACE})
+FURNITURE = frozenset({"tray", SURFACE})
 """Types that the arm does not carry, beside those of `IMMOVABLE`."""
 
 

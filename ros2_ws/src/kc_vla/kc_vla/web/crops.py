@@ -1,4 +1,4 @@
-"""Crops of what a robot saw, for pages: what is said of each, where its image is, and the script that draws them."""
+"""Crops of what a robot saw, for pages: what is said of each, where its image is, and the scripts that pages share."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.stamps import nanoseconds
 
 MOST_SHOWN = 60
-_SCRIPT = Path(__file__).with_name("page") / "crops.js"
+_SCRIPTS = ("crops.js", "steps.js")
+_FOLDER = Path(__file__).with_name("page")
 _TEXT = 200
 _HEADERS = {"Cache-Control": "private, max-age=3600, immutable", "X-Content-Type-Options": "nosniff"}
 """A crop has a name of its own: what was fetched once is never another one."""
 
 
-def crops_part(units: Any, now_s: float, at_s: float) -> dict[str, Any]:
+def crops_part(units: Any, at_s: float) -> dict[str, Any]:
     """Return what pages show of a MemoryUnits message: the units with an image, the newest first, 60 at most.
 
     Args:
-        units: the message.
-        now_s: the time now, by the clock of its stamps, s.
+        units: the message, whose stamp is of the clock of the memory.
         at_s: the time now, by the server's steady clock, s.
     """
+    now_s = _stamp_s(units)
     shown = sorted((each for each in units.units if each.image), key=_stamp_s, reverse=True)[:MOST_SHOWN]
     return {"at": round(at_s, 2), "units": [_row(each, now_s) for each in shown]}
 
@@ -47,16 +48,20 @@ def _stamp_s(unit: Any) -> float:
 
 
 def add_crops(app: FastAPI, read: Callable[[str], bytes] | None) -> None:
-    """Serve the script `crops.js`, and crops as `api/crop/NAME`.
+    """Serve the scripts that pages share, and crops as `api/crop/NAME`.
 
     Args:
         app: of the page.
         read: returns the JPEG of a name, by any thread; a StackError where there is none. None: no crop is served.
     """
 
-    @app.get("/crops.js")
-    def script() -> FileResponse:
-        return FileResponse(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+    def serve(name: str) -> None:
+        @app.get(f"/{name}")
+        def script() -> FileResponse:
+            return FileResponse(_FOLDER / name, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+
+    for each in _SCRIPTS:
+        serve(each)
 
     @app.get("/api/crop/{name}")
     def crop(name: str) -> Response:

@@ -1,6 +1,7 @@
 // Asks the server what is new twice a second and draws it: everything comes in as text, nothing as markup.
 import { drawCrops } from "./crops.js";
 import { draw, wrongly } from "./map.js";
+import { addSteps } from "./steps.js";
 
 const shown = {
   truth: null,
@@ -12,25 +13,20 @@ const shown = {
   follows: true,
 };
 const found = (id) => document.getElementById(id);
-const MOST_LINES = 400;
 
-function line(list, text, kind, label) {
+function line(list, text, kind) {
   const item = document.createElement("li");
   item.className = kind;
-  if (label) item.append(Object.assign(document.createElement("b"), { textContent: label }));
   item.append(text);
   list.append(item);
 }
 
 function tellSteps(steps) {
-  const list = found("steps");
+  addSteps(found("steps"), steps);
   for (const step of steps) {
-    if (step.kind === "memory") continue;
-    line(list, String(step.text), String(step.kind), `${Number(step.now_s).toFixed(0)} s ${step.kind}`);
     if (step.kind === "begin") found("said").textContent = String(step.text);
     if (step.kind === "end") found("said").textContent += step.text === "done" ? " — done" : ` — not done: ${step.text}`;
   }
-  while (list.childElementCount > MOST_LINES) list.firstElementChild.remove();
 }
 
 function follow() {

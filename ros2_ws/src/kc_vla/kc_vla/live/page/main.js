@@ -6,11 +6,13 @@ import { drawCrops } from "./crops.js";
 import { found, say } from "./dom.js";
 import { drawEpisode } from "./episode.js";
 import { drawKeyframes } from "./keyframes.js";
+import { drawKnown } from "./known.js";
 import { drawNodes } from "./nodes.js";
+import { drawPlan } from "./plan.js";
 import { drawScores } from "./scores.js";
 import { flash, makeViews, showPicture } from "./views.js";
 
-const MOST_ROWS = { scores: 4000, events: 256, chunks: 16, commands: 600, thumbs: 64 };
+const MOST_ROWS = { scores: 4000, events: 256, chunks: 16, commands: 600, thumbs: 64, steps: 300 };
 const AGAIN_MS = 1500;
 const shown = { parts: {}, series: {}, now: 0, connected: false, lost: false };
 let socket = null;
@@ -38,6 +40,8 @@ function draw() {
   drawEpisode(shown);
   drawKeyframes(shown);
   drawCrops(found("seen"), found("crops"), shown.parts.crops, shown.now);
+  drawPlan(shown);
+  drawKnown(shown);
   drawScores(shown);
   drawArm(shown);
   drawActions(shown);

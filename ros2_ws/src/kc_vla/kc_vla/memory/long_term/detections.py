@@ -13,11 +13,11 @@ from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.long_term.nodes import Vector, check_embedding, check_seen
 
 _STANDING = """
-armchair bathtub bathtubbasin bed bookcase bookshelf cabinet closet coffeetable counter countertop curtain desk
+armchair bathtub bathtubbasin bed bookcase bookshelf cabinet closet coffeetable counter countertop cupboard curtain desk
 diningtable dishwasher door drawer dresser faucet fireplace fridge furniture garbagecan handtowelholder lightswitch
-mirror oven painting refrigerator safe shelf shower showercurtain showerdoor showerglass showerhead sidetable sink
-sinkbasin sofa stairs stove stoveburner stoveknob table television toilet toiletpaperhanger towelholder tvstand wall
-wardrobe washingmachine window
+microwave mirror oven painting refrigerator safe shelf shower showercurtain showerdoor showerglass showerhead sidetable
+sink sinkbasin sofa stairs stove stoveburner stoveknob table television toilet toiletpaperhanger towelholder tvstand
+wall wardrobe washingmachine window worktop
 """
 IMMOVABLE = frozenset(_STANDING.split())
 """Classes that nobody carries elsewhere, in small letters without spaces."""

@@ -16,7 +16,11 @@ def belief(robot: RememberingRobot) -> dict[str, Any]:
 
     Of itself it believes where it stands and what it holds. For the thread that carries instructions out.
     """
-    known = {each.object_id: each for each in robot.memory.things()}
+    known, memories = dict[str, KnownThing](), dict[str, list[str]]()
+    for part in robot.memory.parts:
+        for each in part.things():
+            known.setdefault(each.object_id, each)
+            memories.setdefault(each.object_id, []).append(part.name)
     known |= {name: thing for name in robot.sight if (thing := robot.known(name)) is not None}
     newest = sorted(known.values(), key=lambda each: -each.seen_s)[:_MOST]
     return {
@@ -24,11 +28,11 @@ def belief(robot: RememberingRobot) -> dict[str, Any]:
         "holds": "" if robot.held is None else robot.held.object_id,
         "seconds": round(robot.now_s, 3),
         "known": len(known),
-        "things": {each.object_id: _told(each) for each in newest},
+        "things": {each.object_id: _told(each, memories.get(each.object_id, [])) for each in newest},
     }
 
 
-def _told(thing: KnownThing) -> dict[str, Any]:
+def _told(thing: KnownThing, memories: list[str]) -> dict[str, Any]:
     return {
         "type": thing.object_type,
         "position": [round(float(each), 3) for each in thing.position],
@@ -38,4 +42,6 @@ def _told(thing: KnownThing) -> dict[str, Any]:
         "confidence": round(thing.confidence, 3),
         "movable": thing.movable,
         "by": thing.source,
+        "size": [round(float(each), 3) for each in thing.size],
+        "memories": memories,
     }

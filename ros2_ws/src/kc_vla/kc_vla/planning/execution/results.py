@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 BEGIN, PLAN, RECALL, EXPLORE, SKILL = "begin", "plan", "recall", "explore", "skill"
 REPAIR, MEMORY, ANSWER, END = "repair", "memory", "answer", "end"
+RESULT = "result"
+"""Kind of the message that follows the last step of an instruction, with what came of it."""
 
 
 @dataclass(frozen=True)
