@@ -1,9 +1,13 @@
-"""Takes docs/images/live_page*.png of the real page of a running stack: `python docs/live_page.py ADDRESS`.
+"""Takes docs/images/live_page*.png of the real page of a running stack: `python docs/live_page.py ADDRESS [planner]`.
 
     ros2 launch kc_vla maniskill.launch.py task:=counting seed:=3 viewer_control:=true
     python docs/live_page.py 'http://localhost:8767/#token=...'
 
-It waits until all keyframes are kept, and presses nothing. Needs Chromium.
+It waits until all keyframes are kept, and presses nothing. With `planner` it waits until a thing is in the hand, of
+
+    ros2 launch kc_vla maniskill.launch.py task:=kitchen seed:=1 planner:=true instruction:="put the milk onto the tray"
+
+Needs Chromium.
 """
 
 from __future__ import annotations
@@ -34,6 +38,17 @@ def take(chrome: Browser, address: str) -> None:
         print(IMAGES / name)
 
 
+def take_planner(chrome: Browser, address: str) -> None:
+    """Look at the page of a planner as on a laptop, while a thing is in the hand."""
+    page = chrome.new_page(viewport=LAPTOP)
+    page.goto(address)
+    page.locator("#hand", has_text="in the hand").wait_for(timeout=_PATIENCE_MS)
+    page.wait_for_timeout(3000)
+    path = IMAGES / "live_page_planner.png"
+    page.screenshot(path=str(path), full_page=True)
+    print(path)
+
+
 if __name__ == "__main__":
     with browser() as found:
-        take(found, sys.argv[1])
+        (take_planner if "planner" in sys.argv[2:] else take)(found, sys.argv[1])

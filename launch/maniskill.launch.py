@@ -56,6 +56,7 @@ from kc_vla.launching.skills import (
     sequence_argument,
 )
 from kc_vla.launching.viewer import viewer_arguments, viewers
+from kc_vla.perception.detectors import TRUTH
 
 _MAP = "maniskill"
 _MOST_SHOWN = 1000
@@ -83,6 +84,7 @@ def bridge(context: LaunchContext) -> list:
             {
                 "image_size": argument("image_size"),
                 "depth": argument("depth"),
+                "boxes": chosen(context, "detector") == TRUTH,
                 "script": not is_planned(context),
                 "instruction": text("; ".join(instructions_of(context))[:_MOST_SHOWN]),
                 **texts(simulator="simulator", mode="mode", renderer="renderer", variant="variant"),

@@ -132,6 +132,11 @@ class FakeKitchen:
         if self.index % LOOK_EVERY == 0 and not self.blind:
             self.report()
 
+    def move(self, name: str, place: tuple[float, float, float]) -> None:
+        """Have a person move a thing, also out of the hand, to a place, m."""
+        self.in_hand = "" if name == self.in_hand else self.in_hand
+        self.things[name] = replace(self.things[name], position=np.array(place), attributes={})
+
     def _grip(self, width: float) -> None:
         held = self.things.get(self.in_hand)
         if held is not None:

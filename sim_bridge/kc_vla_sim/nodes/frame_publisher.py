@@ -9,12 +9,15 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
+from vision_msgs.msg import Detection2DArray
 
 from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.convert import depth_message, image_message, time_message
+from kc_vla.ros.perception_messages import box_message
 from kc_vla_msgs.msg import KeyframeScore, ObjectDetections
 from kc_vla_sim.frame import BASE_FRAME, GroundTruthObject, SimulatedFrame
 from kc_vla_sim.nodes.messages import add_crops, camera_info_of, camera_places_of, detections_of, joints_of, pose_of
@@ -29,7 +32,9 @@ _CROP_EVERY = 20
 class FramePublisher:
     """Cameras, joint states, tool pose, detections, the oracle's score and the clock."""
 
-    def __init__(self, node: StackNode, simulator: Simulation, views: Sequence[str], depth: bool = False) -> None:
+    def __init__(
+        self, node: StackNode, simulator: Simulation, views: Sequence[str], depth: bool = False, boxes: bool = False
+    ) -> None:
         """Advertise the simulator's topics.
 
         Args:
@@ -37,6 +42,7 @@ class FramePublisher:
             simulator: that is shown.
             views: that the simulator shows.
             depth: whether depth is published, too.
+            boxes: whether the boxes of what each view shows are, for pages.
         """
         self._simulator = simulator
         self._clock = node.advertise(Clock, "/clock", qos.STATE)
@@ -47,6 +53,8 @@ class FramePublisher:
         self._images = {view: node.advertise(Image, topics.image_topic(view), qos.IMAGE) for view in views}
         deep = views if depth else ()
         self._depths = {view: node.advertise(Image, topics.depth_topic(view), qos.IMAGE) for view in deep}
+        boxed = views if boxes else ()
+        self._boxes = {view: node.advertise(Detection2DArray, topics.boxes_topic(view), qos.IMAGE) for view in boxed}
         self._places = node.advertise(TFMessage, topics.CAMERA_PLACES, qos.STATUS)
         self._infos = {view: node.advertise(CameraInfo, topics.camera_info_topic(view), qos.STATE) for view in views}
 
@@ -98,9 +106,24 @@ class FramePublisher:
             self._infos[view].publish(info)
             if pixels.size:
                 self._images[view].publish(image_message(pixels, stamp, model.frame))
+                self._show_boxes(view, frame, info.header)
             if view in frame.depth and view in self._depths:
                 self._depths[view].publish(depth_message(frame.depth[view], stamp, model.frame))
         self._joints.publish(joints_of(frame, stamp))
+
+    def _show_boxes(self, view: str, frame: SimulatedFrame, header: Header) -> None:
+        """Publish the boxes of what a view shows, where somebody looks at them."""
+        publisher = self._boxes.get(view)
+        if publisher is None or not publisher.get_subscription_count():
+            return
+        types = {each.object_id: each.object_type for each in frame.detections}
+        shown = frame.visible.get(view, {})
+        boxes = [
+            box_message(name, types.get(name, ""), each.box, header)
+            for name, each in shown.items()
+            if each.pixels >= _FEWEST_PIXELS
+        ]
+        publisher.publish(Detection2DArray(header=header, detections=boxes))
 
 
 def has_images(frame: SimulatedFrame) -> bool:

@@ -60,6 +60,7 @@ class BridgeParameters(RobotParameters):
     )
     assets: str = parameter(STANDARD_ASSETS, "assets of a kitchen", choices=tuple(ASSETS))
     depth: bool = parameter(False, "publish the depth of every camera, 32FC1, m, where the simulator has it")
+    boxes: bool = parameter(False, "publish the boxes of the objects that each view shows, as a detector does")
     script: bool = parameter(True, "follow the script of a task such as the kitchen's; false: only the robot acts")
     instruction: str = parameter("", "what an episode without a script is about; empty: what its task is")
     options: str = parameter(
@@ -104,7 +105,7 @@ class ManiskillBridgeNode(StackNode):
         self._plans = RecentPlans(values.expert_horizon)
         self._statuses = self.advertise(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
         self._results = self.advertise(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
-        self._publisher = FramePublisher(self, self._simulator, robot.views, values.depth)
+        self._publisher = FramePublisher(self, self._simulator, robot.views, values.depth, values.boxes)
         self.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.command(0.05))
         self.subscribe(KeyframeIndex, topics.KEYFRAME_INDEX, self._on_index, qos.STATUS)
         self.subscribe(DiagnosticArray, topics.DIAGNOSTICS, self._on_diagnostics, qos.EVENT)

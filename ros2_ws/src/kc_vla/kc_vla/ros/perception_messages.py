@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from geometry_msgs.msg import Vector3
 from std_msgs.msg import Header
@@ -38,7 +38,31 @@ def perceived_message(
 def boxes_message(found: Perceived, header: Header) -> Detection2DArray:
     """Return the boxes of what was perceived in an image, px, with the header of that image."""
     seen = [each for each in found.objects if each.box.right > each.box.left]
-    return Detection2DArray(header=header, detections=[_box(each, header) for each in seen])
+    return Detection2DArray(
+        header=header,
+        detections=[box_message(each.object_id, each.object_type, each.box, header, each.confidence) for each in seen],
+    )
+
+
+def box_message(
+    object_id: str, object_type: str, box: Sequence[float], header: Header, confidence: float = 1.0
+) -> Detection2D:
+    """Return a box of an image as a message.
+
+    Args:
+        object_id: of what is in it.
+        object_type: likewise.
+        box: left, upper, right and lower edge, px.
+        header: of the image.
+        confidence: of the detector, 0..1.
+    """
+    result = ObjectHypothesisWithPose()
+    result.hypothesis.class_id, result.hypothesis.score = object_type, confidence
+    message = Detection2D(header=header, id=object_id, results=[result])
+    left, top, right, bottom = (float(each) for each in box)
+    message.bbox.center.position.x, message.bbox.center.position.y = (left + right) / 2, (top + bottom) / 2
+    message.bbox.size_x, message.bbox.size_y = right - left, bottom - top
+    return message
 
 
 def region_message(region: SeenRegion) -> CameraRegion:
@@ -56,16 +80,6 @@ def region_message(region: SeenRegion) -> CameraRegion:
     if region.depth_mm is not None:
         message.depth_height, message.depth_width = region.depth_mm.shape
         message.depth = region.depth_mm.ravel().tolist()
-    return message
-
-
-def _box(thing: LocatedObject, header: Header) -> Detection2D:
-    result = ObjectHypothesisWithPose()
-    result.hypothesis.class_id, result.hypothesis.score = thing.object_type, thing.confidence
-    message = Detection2D(header=header, id=thing.object_id, results=[result])
-    left, top, right, bottom = thing.box
-    message.bbox.center.position.x, message.bbox.center.position.y = (left + right) / 2, (top + bottom) / 2
-    message.bbox.size_x, message.bbox.size_y = right - left, bottom - top
     return message
 
 

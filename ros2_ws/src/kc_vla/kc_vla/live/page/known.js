@@ -50,7 +50,7 @@ const aged = (seconds) => (seconds < 90 ? `${Math.max(0, seconds).toFixed(0)} s`
 
 function row([name, { states, place, seen }], holds, seconds) {
   const item = element("li");
-  const where = name === holds ? "in the hand" : place.filter(Boolean).join(" ");
+  const where = name === holds ? "in the hand" : place[0] === "stands" ? "" : place.filter(Boolean).join(" ");
   item.append(element("b", "", name), element("span", "", states.join(", ")), element("span", "where", where), element("small", "", aged(seconds - seen)));
   return item;
 }
