@@ -24,6 +24,7 @@ from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedF
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.image_size import image_size_of
 from kc_vla_sim.kitchen.asset_sets import find_assets
+from kc_vla_sim.kitchen.layout import DrawLayout
 from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.making import make_environment
 from kc_vla_sim.protocol import Expert, check_seed
@@ -50,6 +51,7 @@ class Simulator:
         depth: bool = False,
         assets: str = STANDARD_ASSETS,
         tour: bool = True,
+        layout: DrawLayout | None = None,
     ) -> None:
         """Check what drawing needs; the environment itself is made at the first reset.
 
@@ -64,6 +66,7 @@ class Simulator:
             depth: let frames have depth images.
             assets: of the kitchen, a name in `kc_vla_sim.assets`.
             tour: False leaves a kitchen to the robot: nothing happens by itself, and an episode takes 30 minutes.
+            layout: draws the kitchen of a seed; None: as ever.
 
         Raises:
             BadVariantError: there is no such variant.
@@ -83,6 +86,7 @@ class Simulator:
         self._depth = depth
         self._assets = find_assets(assets).name
         self._tour = tour
+        self._own: dict[str, Any] = {} if layout is None else {"layout": layout}
         self._task: Task | None = None
         self._env: Any = None  # gymnasium's wrappers around a TabletopEnv; None until the first reset
         self._expert: Expert | None = None
@@ -262,6 +266,7 @@ class Simulator:
             render_backend=self._renderer,
             enable_shadow=self._shadows,
             sensor_configs={"width": self._width, "height": self._height},
+            **self._own,
         )
         self._task = task
 

@@ -30,7 +30,7 @@ from kc_vla_sim.frame import GroundTruthObject, VisibleObject
 from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.kitchen.bodies import Part
 from kc_vla_sim.kitchen.events import KitchenEvent
-from kc_vla_sim.kitchen.layout import REACH, draw_layout
+from kc_vla_sim.kitchen.layout import REACH, DrawLayout, draw_layout
 from kc_vla_sim.kitchen.meshes import box
 
 START_POSTURE = (0.0, -np.pi / 4, 0.0, -np.pi * 3 / 4, 0.0, np.pi / 2, np.pi / 4, 0.0, 0.0)
@@ -74,20 +74,29 @@ class KitchenEnv(TabletopEnv):
     kitchen: Kitchen
     tour: KitchenTour
 
-    def __init__(self, *args: Any, assets: str = STANDARD_ASSETS, tour: bool = True, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        assets: str = STANDARD_ASSETS,
+        tour: bool = True,
+        layout: DrawLayout = draw_layout,
+        **kwargs: Any,
+    ) -> None:
         """Take what `TabletopEnv` takes.
 
         Args:
             args: of `TabletopEnv`.
             assets: what the kitchen is made of, a name in `kc_vla_sim.assets`.
-            tour: False leaves the arm to others: no second hand moves, and the episode ends only by its length.
+            tour: False leaves the arm to others: the second hand moves only what it is given, and the episode ends only
+                by its length.
+            layout: draws the kitchen of an episode.
             kwargs: of `TabletopEnv`.
 
         Raises:
             BadAssetsError: there are no such assets.
             AssetsError: they are not installed.
         """
-        self.assets, self._has_tour = find_assets(assets), tour
+        self.assets, self._has_tour, self._draw_layout = find_assets(assets), tour, layout
         super().__init__(*args, **kwargs)
 
     @property
@@ -109,7 +118,7 @@ class KitchenEnv(TabletopEnv):
         self.room = replace(room, light_direction=(-x, y, z))  # from behind the arm, as the fronts look
         build_room(self.scene, self.room)
         self._build_walls()
-        self.kitchen = Kitchen(self.scene, draw_layout(seed, self.ranges.reach, self.assets))
+        self.kitchen = Kitchen(self.scene, self._draw_layout(seed, self.ranges.reach, self.assets))
         self.tour = KitchenTour(self.scene, self.kitchen, seed)
 
     def _build_walls(self) -> None:
@@ -137,8 +146,7 @@ class KitchenEnv(TabletopEnv):
         self._noted = 0
 
     def _before_control_step(self) -> None:
-        if self._has_tour:
-            self.tour.before_step()
+        self.tour.before_step()
 
     def evaluate(self) -> dict[str, torch.Tensor]:
         """Return the state of the tour: success, fail, completed stages; all (1,)."""

@@ -64,6 +64,7 @@ class KitchenTour:
         self.over = False
         self._step = 0
         self._helped = False
+        self._carried: tuple[KitchenThing, str] | None = None
         self._opened: dict[str, bool] = {}
         self._script = self._tour()
 
@@ -72,9 +73,24 @@ class KitchenTour:
         self.hand.step()
 
     def watch(self, step: int) -> None:
-        """Take note of what a control step has opened and closed, where nobody follows the tour."""
+        """Take note of what a control step has opened, closed and moved, where nobody follows the tour."""
         self._step = step
         self._note_openings()
+        if self._carried is not None and not self.hand.busy:
+            self._moved(*self._carried, in_view=True, by="hand")
+            self._carried = None
+
+    def carry(self, thing_id: str, position: tuple[float, float, float], turn: float) -> None:
+        """Begin to let the second hand put a thing elsewhere, where nobody follows the tour.
+
+        Args:
+            thing_id: of the kitchen.
+            position: of its middle in the end, in the base's frame, m.
+            turn: about the vertical, rad.
+        """
+        thing = self._kitchen.things[thing_id]
+        self._carried = thing, self._place(thing)
+        self.hand.carry(thing, ROBOT_BASE.p + np.array(position), turn)
 
     def after_step(self, step: int, tool: Tool) -> None:
         """Take note of what has come of a control step; the tool is given in the base's frame."""

@@ -7,7 +7,7 @@ by the reach of the arm alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -28,6 +28,9 @@ _WING_PLACES = (0.31, -0.015)
 _OFTEN_CLOSED, _OFTEN_OFF = 0.7, 0.6
 _STREAM = 0x6B697463
 """Beside the episode's seed, what seeds the kitchen."""
+
+DrawLayout = Callable[[int, float, AssetSet], KitchenLayout]
+"""Draws a kitchen from the seed of an episode, the reach of the arm (m), and what it is made of."""
 
 
 def draw_layout(seed: int, reach: float = REACH, assets: AssetSet = SHAPES) -> KitchenLayout:

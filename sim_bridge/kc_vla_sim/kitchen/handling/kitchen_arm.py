@@ -18,6 +18,7 @@ from kc_vla.skills.station import SkillStation, posture_with
 from kc_vla.skills.tool_path import PathMaker
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.kitchen.handling.arm_perception import arm_perception
+from kc_vla_sim.kitchen.layout import DrawLayout
 from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
 
@@ -45,6 +46,7 @@ class KitchenArm:
         detector: str = TRUTH,
         options: Mapping[str, Any] | None = None,
         depth: bool = True,
+        layout: DrawLayout | None = None,
     ) -> None:
         """Begin with a kitchen.
 
@@ -55,12 +57,14 @@ class KitchenArm:
             detector: name of a row of the detectors, which looks at the images; "truth": the simulator's.
             options: of the detector.
             depth: whether perception gets depth images.
+            layout: draws the kitchen of a seed; None: the usual one.
 
         Raises:
             DetectorError: the detector cannot be had.
         """
         self._perception = arm_perception(detector, options, image_size, depth)
-        self.simulator = Simulator(self._perception.image_size, tour=False, depth=self._perception.needs_depth)
+        size, needs_depth = self._perception.image_size, self._perception.needs_depth
+        self.simulator = Simulator(size, tour=False, depth=needs_depth, layout=layout)
         self.watch: Watcher | None = None
         self.cancelled = False
         self._paths = paths or MotionPathMaker(ROBOT)

@@ -12,10 +12,11 @@ from kc_vla.memory.asking.meant import NameFinder, plain_name
 from kc_vla.memory.asking.past_scene import (
     NO_KEYFRAME,
     KeyframeScene,
+    Position,
     gap_notes,
-    is_elsewhere,
     keyframe_evidence,
     lost_notes,
+    was_moved,
 )
 from kc_vla.memory.asking.past_words import LAST, SceneEvent
 from kc_vla.memory.asking.surroundings import HomeSurroundings
@@ -32,6 +33,20 @@ class _Happened(NamedTuple):
     by: str
     keyframe: LinkedKeyframe
     things: Sequence[KnownThing]
+
+
+class _Stood(NamedTuple):
+    """A thing at a moment, and where that was which it was on or in."""
+
+    thing: KnownThing
+    holder: Position | None
+
+    def has_left(self, before: _Stood) -> bool:
+        """Return whether it was moved since, by more than what it is on or in was."""
+        if self.holder is None or before.holder is None:
+            return was_moved(before.thing, self.thing)
+        x, y, z = (now - then for now, then in zip(self.holder, before.holder, strict=True))
+        return was_moved(before.thing, self.thing, (x, y, z))
 
 
 def answer_event(memory: Remembered, around: HomeSurroundings, name: str, event: SceneEvent, rank: int) -> MemoryAnswer:
@@ -98,14 +113,15 @@ def _moved(memory: Remembered, scenes: Sequence[_Happened], once: bool) -> list[
     named = dict.fromkeys(each.object_id for scene in scenes for each in scene.things)
     newest = scenes[-1].keyframe
     after = _Happened(f"after {newest}", newest, [now[each] for each in named if each in now])
-    groups, last, done = [], dict[str, KnownThing](), set[str]()
-    for scene in (*scenes, after):
+    holders = [{each.object_id: each.position for each in scene.keyframe.seen} for scene in scenes]
+    holders.append({name: each.position for name, each in now.items()})
+    groups, last, done = [], dict[str, _Stood](), set[str]()
+    for scene, places in zip((*scenes, after), holders, strict=True):
+        here = {each.object_id: _Stood(each, places.get(each.container)) for each in scene.things}
         moved = [
-            each
-            for each in scene.things
-            if each.object_id not in done and each.object_id in last and is_elsewhere(last[each.object_id], each)
+            each.thing for name, each in here.items() if name not in done and name in last and each.has_left(last[name])
         ]
-        last |= {each.object_id: each for each in scene.things}
+        last |= here
         done |= {each.object_id for each in moved if once}
         if moved:
             groups.append(scene._replace(things=moved))

@@ -16,6 +16,7 @@ from kc_vla.memory.things import KnownThing, known_of
 
 MOVED_M = 0.03
 """A thing that is so much further away from where it was has been moved, m."""
+Position = tuple[float, float, float]
 NO_KEYFRAME = unknown("I do not know: I keep no keyframe of a time before.")
 
 
@@ -86,3 +87,17 @@ def is_elsewhere(before: KnownThing | AnswerEvidence, after: KnownThing | Answer
     if before.position is None or after.position is None:
         return True
     return math.dist(before.position, after.position) > MOVED_M
+
+
+def was_moved(before: KnownThing, after: KnownThing, shift: Position = (0.0, 0.0, 0.0)) -> bool:
+    """Return whether a thing is not where it was, also if it is on or in the same as before.
+
+    Args:
+        before: the thing as it was.
+        after: the thing as it is.
+        shift: of what it is on or in, m: what is in a drawer moves with it.
+    """
+    if is_elsewhere(before, after):
+        return True
+    x, y, z = (then + by for then, by in zip(before.position, shift, strict=True))
+    return math.dist((x, y, z), after.position) > MOVED_M

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker
-from kc_vla.memory.asking.past_words import PastMoment, PastPhrase, past_names_in
+from kc_vla.memory.asking.past_words import PastMoment, PastPhrase, past_names_in, read_past
 from kc_vla.memory.references.reference import PRONOUNS
 from kc_vla.planning.execution.results import RECALL
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
@@ -90,7 +90,7 @@ class FormerThings:
         """Return what is to go back, as the instruction names it, and the id of what it was on or in."""
         thing, said = back["x"].strip(), back.group()
         thing = re.sub(r" back$", "", thing)
-        moment = PastMoment.BEFORE
+        moment = _moment_of(back["m"] or "")
         named = thing
         if thing.lower() in PRONOUNS:
             earlier = _NAMED.findall(names.text[: back.start()])
@@ -123,3 +123,9 @@ class FormerThings:
             self._robot.say(RECALL, refused or f"{keyframe} is kept for the policy")
         self._robot.say(RECALL, f"{said!r}: {answer.text}")
         return answer
+
+
+def _moment_of(words: str) -> PastMoment:
+    """Return the moment that an instruction names with "where it was": without words, before the last change."""
+    phrase = read_past(f"where was it {words.strip()}")
+    return PastMoment.BEFORE if phrase is None or phrase.moment is None else phrase.moment

@@ -1,0 +1,1 @@
+"""Kitchens in which an instruction depends on what was where before a second hand moved it."""
