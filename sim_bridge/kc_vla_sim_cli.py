@@ -48,6 +48,10 @@ def main(argv: Sequence[str]) -> int:
         from kc_vla_sim.kitchen.handling.command import main as handle
 
         return handle(argv)
+    if tuple(argv[:2]) == ("eval", "kitchen"):
+        from kc_vla_sim.kitchen.sequences.command import main as follow
+
+        return follow(argv)
     if tuple(argv[:2]) == ("eval", "virtualhome"):
         from kc_vla_sim.household.virtualhome.command import main as judge
 

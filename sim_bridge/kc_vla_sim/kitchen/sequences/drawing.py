@@ -137,7 +137,9 @@ class _SequenceDraw:
 
     def _next_move(self, without: frozenset[str] = frozenset()) -> _Move | None:
         """Draw a thing with a name and a place for it; what was put away is needed again rather often."""
-        free = [each for each in self._usable if each.thing_id not in without and self._uses[each.thing_id] < _MOST_USES]
+        free = [
+            each for each in self._usable if each.thing_id not in without and self._uses[each.thing_id] < _MOST_USES
+        ]
         stored = [each for each in free if self._moved.get(each.thing_id) == DRAWER_TARGET]
         if stored and self._chance.random() < _OFTEN_NEEDED:
             return self._moved_by_name(stored, [each for each in TARGETS if not each.hides])

@@ -85,12 +85,15 @@ VERBS = (
     Subcommand(
         "eval",
         "learning",
-        "measure a selector, a policy, a detector, perception, skills, a memory or a household's planner",
+        "measure a selector, a policy, a detector, perception, skills, a memory, a household's planner or a kitchen",
         {
             "detector": "detector",
             **dict.fromkeys(("selector", "rules", "events"), "learning"),
             **dict.fromkeys(
-                ("policy", "table1", "table3", "household", "virtualhome", "ask", "episodic", "perception", "skills"),
+                (
+                    *("policy", "table1", "table3", "household", "virtualhome", "ask", "episodic", "perception"),
+                    *("skills", "kitchen"),
+                ),
                 SIMULATION,
             ),
             "recall": "recall",
