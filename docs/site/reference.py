@@ -1,12 +1,13 @@
 """Writes the reference of the site from the code: `python docs/site/reference.py FOLDER`, after `source env.sh`.
 
-Launch arguments are those that the launch files declare, parameters those that the nodes do; what topics, services and
-actions there are, of which type and at whose place, is read out of the source, and the interfaces are their own files.
-Of each command there is what its `--help` prints, of each file what the modules say that read and write it.
+The launch files declare the launch arguments, the nodes their parameters. Topics, services and actions with their types
+and nodes are read out of the source. Messages come from their own files, commands from their `--help`, and file formats
+from the docstrings of the modules that read and write them.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import pkgutil
@@ -33,6 +34,14 @@ _PLACES = {
 """Of this machine, and not to be seen in a default."""
 _LESS_SOUGHT = "---\nsearch:\n  boost: 0.2\n---\n"
 """What a search finds in the pages of guidance stands before what it finds in the API."""
+_INTERFACES_HEAD = (
+    "This page is for everybody who writes or reads the messages of the stack. It shows their files, with the\n"
+    "unit and frame of every field.\n"
+)
+_COMMANDS_HEAD = (
+    "This page is for everybody who looks up a command or an option. It has the output of\n"
+    "`kc-vla COMMAND --help`; run `source env.sh` before.\n"
+)
 
 
 def cell(text: str) -> str:
@@ -54,7 +63,8 @@ def launch_arguments() -> str:
     context = LaunchContext()
     parts = [
         "# Launch arguments\n",
-        "`ros2 launch kc_vla FILE name:=value ...`; `--show-args` in place of the arguments says the same.\n",
+        "This page is for everybody who looks up an argument of a launch file: `ros2 launch kc_vla FILE name:=value`.\n"
+        "`ros2 launch kc_vla FILE --show-args` prints the same.\n",
     ]
     for path in sorted((ROOT / "launch").glob("*.launch.py")):
         docstring = re.search(r'"""(.*?)"""', path.read_text(), re.DOTALL)
@@ -86,9 +96,10 @@ def parameters() -> str:
 
     parts = [
         "# Parameters\n",
-        "Of each node, with type, default and bounds. A file for `params:=` names those that are to be otherwise; the\n"
-        "launch files set some by arguments of their own. Those marked with * can change while the node runs.\n",
-        f"Every node has {', '.join(f'`{item.name}`' for item in fields(NodeParameters))} besides.\n",
+        "This page is for everybody who looks up a parameter of a node: its type, default and bounds.\n"
+        "Write those that you change into [a file for `params:=`](../running.md#change-a-parameter). The launch files\n"
+        "set some parameters by arguments of their own. Parameters with a * can change while the node runs.\n",
+        f"Every node also has {', '.join(f'`{item.name}`' for item in fields(NodeParameters))}.\n",
     ]
     common = {item.name for item in fields(NodeParameters)}
     for module in sorted((*_modules("kc_vla.nodes"), *_modules("kc_vla_sim.nodes")), key=lambda one: one.__name__):
@@ -116,8 +127,10 @@ def topics() -> str:
     """The page of the topics, services and actions."""
     parts = [
         "# Topics, services and actions\n",
-        "The names are relative: a namespace or a remap moves them. A camera's `image_raw`, `camera_info` and\n"
-        "`depth/image` are in the namespace of its view. A helper of several nodes is named for them.\n",
+        "This page is for everybody who subscribes to a topic of the stack, or calls a service or an action. Names\n"
+        "are relative: a namespace or a remap moves them. A camera's `image_raw`, `camera_info` and `depth/image` are\n"
+        "in the namespace of its view. A name with a dot, such as `ros.arm_link`, is a module of `kc_vla` that\n"
+        "several nodes use.\n",
     ]
     rows = found_topics(SOURCES)
     for what, title in (("msg", "Topics"), ("srv", "Services"), ("action", "Actions")):
@@ -142,7 +155,7 @@ def _linked(name: str) -> str:
 
 def interfaces() -> str:
     """The page of the messages, services and actions of the stack."""
-    parts = ["# Messages, services and actions\n", "As their files have them, every field with unit and frame.\n"]
+    parts = ["# Messages, services and actions\n", _INTERFACES_HEAD]
     for what, title in (("msg", "Messages"), ("srv", "Services"), ("action", "Actions")):
         parts.append(f"## {title}\n")
         for path in sorted((INTERFACES / what).glob(f"*.{what}")):
@@ -152,20 +165,23 @@ def interfaces() -> str:
 
 def command_line() -> str:
     """The page of the commands."""
-    parts = ["# Command line\n", "What `kc-vla COMMAND --help` prints, after `source env.sh`.\n"]
+    parts = ["# Command line\n", _COMMANDS_HEAD]
     parts += [f"## {command}\n\n```text\n{told.strip()}\n```\n" for command, told in commands()]
     return "\n".join(parts)
 
 
 def file_formats() -> str:
     """The page of the files."""
-    head = "What the stack reads and writes: what the code says of it, its fields, and a file that there is.\n"
+    head = (
+        "This page is for everybody who writes or reads a file of the stack. Each section has the description in the\n"
+        "code, the fields, and an example from the repository.\n"
+    )
     return "\n".join(["# File formats\n", head, *sections()])
 
 
 def api() -> dict[str, str]:
     """A page for each package, with the directives that mkdocstrings follows without importing anything."""
-    pages = {}
+    pages, meanings = {}, {}
     for source in SOURCES:
         for init in sorted(source.glob("*/__init__.py")):
             package = f"{source.name}.{init.parent.name}"
@@ -174,14 +190,16 @@ def api() -> dict[str, str]:
                 for path in init.parent.rglob("*.py")
                 if path.name != "__init__.py" and "data" not in path.parts
             )
+            meanings[f"api/{package}.md"] = (ast.get_docstring(ast.parse(init.read_text())) or "").partition("\n\n")[0]
             pages[f"api/{package}.md"] = f"{_LESS_SOUGHT}# {package}\n\n" + "\n".join(
                 f"::: {name}\n" for name in modules
             )
     index = [
         "# API\n",
-        "Every package, read from the source; [architecture](../../architecture.md) is how they go together.\n",
+        "This page is for everybody who uses the packages in Python. [Architecture](../../architecture.md) says which\n"
+        "package imports which.\n",
     ]
-    index += [f"- [{Path(name).stem}]({Path(name).name})" for name in pages]
+    index += [f"- [{Path(name).stem}]({Path(name).name}): {meanings[name]}" for name in pages]
     return {"api/index.md": "\n".join(index) + "\n", **pages}
 
 

@@ -1,4 +1,4 @@
-"""The checks of the benchmark: do the experts succeed, does the present frame give nothing away, does chance repeat?
+"""`kc-vla sim check`: whether experts succeed, the present frame reveals no answer, and episodes repeat exactly.
 
 `command` is what `kc-vla sim check` runs; `episode` plays one episode and serves tests as well.
 """

@@ -1,1 +1,1 @@
-"""`kc-vla collect`: records episodes of the experts, each in a manner of its own, as data sets to learn from."""
+"""`kc-vla collect`: records varied episodes of the experts as data sets for training."""

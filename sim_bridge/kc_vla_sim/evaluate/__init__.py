@@ -1,1 +1,1 @@
-"""Learned policies in the closed loop: `kc-vla eval policy`."""
+"""`kc-vla eval policy`: evaluates learned policies in the closed loop."""

@@ -1,4 +1,4 @@
-"""Experts: they see the simulator's state and plan the next actions from it, whatever led there."""
+"""Experts, which plan the next actions from the present state of the simulator alone."""
 
 from __future__ import annotations
 

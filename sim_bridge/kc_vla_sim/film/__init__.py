@@ -1,1 +1,1 @@
-"""Videos of episodes: both views, the phase of the expert, keyframes as they become known, moments of decision."""
+"""Videos of simulated episodes: both views, the phase of the expert, keyframes, and moments of decision."""

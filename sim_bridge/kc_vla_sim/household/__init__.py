@@ -1,1 +1,1 @@
-"""A symbolic household: rooms, things, what can be done with them, what is seen, and goals that are checked."""
+"""A symbolic household: rooms, things, skills, a detector, and checks of goals."""

@@ -1,1 +1,1 @@
-"""What is in the rendered kitchen and where: plain logic, without a simulator."""
+"""Layout and contents of the rendered kitchen: plain logic, without a simulator."""

@@ -1,1 +1,1 @@
-"""The arm side: chunk execution and limits. No ROS."""
+"""Arm drivers, limits and the control process, and an emulated arm. No ROS."""

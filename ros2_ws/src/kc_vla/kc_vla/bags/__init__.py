@@ -1,1 +1,1 @@
-"""Bags: written, read, repaired, cut, merged and played. Needs no ROS installation."""
+"""Write, read, repair, cut, merge and play bags. Needs no ROS installation."""

@@ -1,1 +1,1 @@
-"""Cameras: where frames come from, and what is known of their lenses. No ROS."""
+"""Cameras: sources of images, and the calibration of lenses. No ROS."""

@@ -1,4 +1,4 @@
-"""`kc-vla <verb>`: what is done with the stack from a shell, beside launching it."""
+"""The command line `kc-vla <command>`: all work in a shell that needs no launch file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What every part of the stack agrees on: defined here once."""
+"""Definitions that all packages share: robots, tasks, states and actions, episodes, names of topics."""

@@ -1,1 +1,1 @@
-"""The robot as viewers know it: its URDF, and where each of its links is. No ROS."""
+"""The description of a robot for viewers: its URDF, and the pose of each link. No ROS."""

@@ -1,1 +1,1 @@
-"""One recorded episode: what is in its bag, aligned, and the keyframes that people marked. No ROS."""
+"""Recorded episodes: the streams of a bag aligned to its frames, and the annotated keyframes. No ROS."""

@@ -1,1 +1,1 @@
-"""Chunk execution: which action is next, blending, refusals. No ROS."""
+"""Execution of action chunks: choice of the next action, blending, and refusal of bad chunks. No ROS."""

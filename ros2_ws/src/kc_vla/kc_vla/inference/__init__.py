@@ -1,1 +1,1 @@
-"""Models: the registry and the sessions that run them. No torch."""
+"""Models at run time: their registry, and the sessions that run them. No torch."""

@@ -1,1 +1,1 @@
-"""Keyframes: scores, smoothing, proprioceptive rules and the buffer. No ROS, no torch."""
+"""Keyframes: selectors, their confirmation, rules, events, and the keyframe buffer. No ROS, no torch."""

@@ -1,1 +1,1 @@
-"""What the launch files share. Read by ROS's own Python where there is one: nothing here needs more than that has."""
+"""Helpers of the launch files. An installed ROS 2 runs them in its own Python, so they need no other packages."""

@@ -1,1 +1,1 @@
-"""Networks, their training, export and evaluation: the only place that imports torch."""
+"""Networks, their training, export and evaluation. The only package that imports torch."""

@@ -1,1 +1,1 @@
-"""The live page: what a running stack sees, remembers, means to do and does, in a browser."""
+"""The live page, which shows a running stack in a browser."""

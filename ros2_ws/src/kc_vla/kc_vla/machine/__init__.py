@@ -1,1 +1,1 @@
-"""The machine that the stack runs on: what it has, and what is made ready on it. No ROS, no torch."""
+"""Checks of the machine that the stack runs on, and its set-up. No ROS, no torch."""

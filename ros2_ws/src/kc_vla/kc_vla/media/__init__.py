@@ -1,1 +1,1 @@
-"""Drawing, and videos as MP4. No ROS."""
+"""Images and videos: drawing, conversion of image messages, MP4. No ROS."""

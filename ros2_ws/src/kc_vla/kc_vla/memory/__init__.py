@@ -1,1 +1,1 @@
-"""What the robot remembers beside its keyframes: what it has just seen and used, and where things are."""
+"""The two memories: recently seen or used objects, and the scene graph of places and objects."""

@@ -1,1 +1,1 @@
-"""Objects in camera images: what detectors find, where it is in 3-D, and which object it is over many views."""
+"""Objects in camera images: detection, localization in 3-D, and tracking over views and time."""

@@ -1,1 +1,1 @@
-"""Instructions into skills, and skills into deeds, with what the memories know."""
+"""Plan an instruction as skills with the help of the memories, and carry the skills out."""

@@ -1,1 +1,1 @@
-"""Policy backends. No ROS, no torch."""
+"""Policy backends, which turn keyframes, observation and instruction into action chunks. No ROS, no torch."""

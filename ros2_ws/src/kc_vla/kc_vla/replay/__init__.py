@@ -1,1 +1,1 @@
-"""A bag played to the live graph, and what differs. No ROS."""
+"""Replay of a bag to the live graph, and comparison of both. No ROS."""

@@ -1,1 +1,1 @@
-"""What is made of a run: summary, contact sheet, video, table. No ROS."""
+"""Reports of episodes and runs: summary, contact sheet, video, table and page. No ROS."""

@@ -1,1 +1,1 @@
-"""The library of the nodes: lifecycle, parameters, quality of service, streams. Only it and nodes import rclpy."""
+"""The library of the nodes: lifecycle, parameters, quality of service, streams. It and `nodes` alone import rclpy."""

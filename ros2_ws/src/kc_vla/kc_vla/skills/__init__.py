@@ -1,1 +1,1 @@
-"""The planner's skills carried out by the arm: what is perceived in, set-points out."""
+"""Skills of the planner on an arm: from perceived objects to set-points."""

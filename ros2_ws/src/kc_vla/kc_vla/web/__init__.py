@@ -1,1 +1,1 @@
-"""What the stack's web pages share: who is let in, where they listen, how they are served beside other work."""
+"""Code that the web pages share: authentication, addresses, and an HTTP server in a thread."""
