@@ -72,9 +72,9 @@ class Work:
             pool.shutdown(cancel_futures=True)
 
     def recorded(self, key: str) -> BackgroundJob[dict[str, tuple[Mark, ...]]]:
-        """Return the proposals that the recording holds, by selector.
+        """Return the proposals that the recording contains, by selector.
 
-        A bag that was being recorded is read again.
+        If the bag was still being recorded at the last call, this reads it again.
         """
         with self._lock:
             job = self._jobs["recorded", key]

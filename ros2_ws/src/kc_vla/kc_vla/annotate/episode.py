@@ -104,7 +104,7 @@ class AnnotatedEpisode:
         return self._recording.stamp_ns(self._frames[frame])
 
     def frame_of(self, stamp_ns: int) -> int:
-        """Return the frame whose stamp is nearest; found by a few looks, since stamps ascend almost evenly."""
+        """Return the frame with the nearest stamp. Stamps ascend almost evenly, so the search takes a few steps."""
         low, high = 0, self.length - 1
         first, last = self.stamp_ns(low), self.stamp_ns(high)
         if last > first:

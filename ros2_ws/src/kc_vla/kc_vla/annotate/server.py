@@ -1,4 +1,4 @@
-"""The page's server: what it shows as JSON and JPEG, and one way of writing, which adds to a bag's annotations."""
+"""The server of the annotation page: sends JSON and JPEG, and writes nothing but new annotations of a bag."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ class ControlProcess:
     # -- the process --------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Step until the node has gone; then come to rest."""
+        """Run control periods until the node has ended, then bring the arm to rest."""
         try:
             self._calls.answer_until(self, lambda: self._servo is not None)
             gc.collect()

@@ -157,7 +157,7 @@ class ForeignArm:
             self._line.send((*interface.joints, interface.gripper.joint), (*positions, finger), gripper=False)
 
     def disable(self) -> None:
-        """Ask the driver to disable the arm, but only where it has a switch that can enable it again."""
+        """Ask the driver to disable the arm, if the driver has a switch that can enable it again."""
         if self._interface.has_switch and not self._off:
             self._line.switch(False)
             self._off, self._switched_on_at = True, None

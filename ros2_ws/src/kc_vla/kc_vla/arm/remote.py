@@ -55,7 +55,7 @@ class Answer:
         return self._outcome is not None
 
     def overdue(self, patience: float) -> RemoteError | None:
-        """Return what a user should know if it has not come within `patience` s; empty otherwise."""
+        """Return a line for the user if no answer has come within `patience` s, otherwise an empty text."""
         if self.done or time.monotonic() - self._made_at < patience:
             return None
         return RemoteError(
@@ -235,7 +235,7 @@ class Calls:
             signal.signal(number, signal.SIG_IGN)
 
     def answer_until(self, served: object, ready: Callable[[], bool]) -> None:
-        """Do what is asked, as `answer`, until `ready()` or the other has closed the connection."""
+        """Answer calls with `answer` until `ready()` is true or the other side has closed the connection."""
         while not ready() and not self.ended:
             select.select([self._line], [], [], _POLL_S)
             self.answer(served)

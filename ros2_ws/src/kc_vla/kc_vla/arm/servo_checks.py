@@ -21,7 +21,7 @@ class Checks:
         self._astray_since: float | None = None
 
     def is_lost(self, state: ArmState) -> bool:
-        """Return whether nothing is known of the arm, or it does not obey: nothing is to be sent to it."""
+        """Return whether the arm is silent or does not obey, so that the servo must send nothing."""
         return (
             state.age > self._settings.stale_after
             or not state.in_command_mode

@@ -152,16 +152,16 @@ def look_into(bag: Path, decode: bool = False) -> BagFacts:
 
 
 def repair(bag: Path) -> list[str]:
-    """Make every torn or damaged file of a bag whole, in its place: all messages that are well are kept.
+    """Repair every torn or damaged file of a bag in its place, and keep all undamaged messages.
 
-    Of a symbolic link it is the file that it leads to, and the bag that this is a file of, that change.
+    If the path is a symbolic link, this repairs the file behind the link, and the bag of that file.
 
     Returns:
         what was wrong, what is missing, and where the damaged file is kept, a line each; empty for a bag
             that was whole.
 
     Raises:
-        BagBusyError: it is being recorded.
+        BagBusyError: The bag is being recorded.
         BagError: it cannot be read at all.
         OSError: there is no room for the copy; nothing has changed then.
     """

@@ -1,4 +1,4 @@
-"""A bag that is made of other bags' messages: it appears at its place whole, or not at all."""
+"""Makes a new bag from the messages of other bags; its folder appears only when the bag is complete."""
 
 from __future__ import annotations
 

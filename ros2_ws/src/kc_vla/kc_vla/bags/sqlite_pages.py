@@ -30,7 +30,7 @@ class Readable(Protocol):
     size: int
 
     def read(self, position: int, length: int) -> bytes:
-        """Return `length` bytes from `position` on; Damage: the file ends before."""
+        """Return `length` bytes from `position` on; raise Damage if the file ends before."""
         ...
 
 
@@ -65,7 +65,7 @@ class SqliteRow(NamedTuple):
 
 
 class Pages:
-    """A file that is divided in one way."""
+    """An SQLite file divided into pages of one size."""
 
     def __init__(self, file: Readable, layout: Layout) -> None:
         """Read from `file`, which stays open."""
@@ -189,7 +189,7 @@ def is_integer(kind: int) -> bool:
 
 
 def is_blob(kind: int) -> bool:
-    """Return whether it holds bytes."""
+    """Return whether a column of this serial type holds bytes."""
     return kind >= 12 and kind % 2 == 0
 
 

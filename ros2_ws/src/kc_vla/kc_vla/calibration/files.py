@@ -65,7 +65,7 @@ def write_hand_eye(
 
 
 def write_joints(path: Path, serial: str, found: JointOffsets, robot: Robot) -> None:
-    """Write the offsets of a robot's joints; limits in rad."""
+    """Write the file of a robot's joint offsets, with limits in rad."""
     rows = zip(robot.joints, found.offsets, robot.limits.lowest, robot.limits.highest, strict=True)
     joints = [
         {"name": name, "offset": _number(offset), "sign": 1, "limits": [_number(low), _number(high)]}

@@ -58,7 +58,7 @@ class CameraStream:
         self._thread.start()
 
     def close(self, timeout_s: float = 5.0) -> None:
-        """Stop reading; a device that does not answer is left behind after `timeout_s`."""
+        """Stop reading; give up a device that does not answer within `timeout_s`."""
         self._stop.set()
         self._thread.join(timeout_s)
 

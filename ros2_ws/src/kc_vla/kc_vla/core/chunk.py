@@ -56,7 +56,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class ChunkLimits:
-    """What a chunk may at most ask for in one action; more is a fault of the policy, not something to clamp.
+    """The largest motion of one action in a chunk. A larger one is an error of the policy, and is not clamped.
 
     Attributes:
         translation: m per action, along each axis.

@@ -147,7 +147,7 @@ class _PlainDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: igno
 
 
 def copy_whole(source: Path, path: Path) -> None:
-    """Copy a file, in place of what `path` held before."""
+    """Copy a file to `path`, in one step that replaces a former file there."""
     with replacing(path) as part:
         shutil.copyfile(source, part)
 

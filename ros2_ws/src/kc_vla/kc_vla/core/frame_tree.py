@@ -25,7 +25,7 @@ class UnknownFrameError(StackError, ValueError):
 
 
 class LateTransformError(UnknownFrameError):
-    """It is not known yet where a frame is at that moment, and may soon be."""
+    """The transform of a frame at that moment has not come yet, but may come soon."""
 
 
 @dataclass(frozen=True)
@@ -79,18 +79,18 @@ class FrameTree:
             del known.moments[:-_KEPT]
 
     def lookup(self, target: str, source: str, stamp_ns: int) -> Lookup:
-        """Return where the frame `source` is in the frame `target` at a moment.
+        """Return the pose of the frame `source` in the frame `target` at a moment.
 
-        Between two moments of /tf it moves on a straight line, and turns evenly.
+        Between two stamps of /tf, the pose is interpolated: positions linearly, rotations evenly.
 
         Args:
-            target: whose axes the pose is in.
-            source: the frame that is looked for.
+            target: frame in whose axes the pose is given.
+            source: frame whose pose is returned.
             stamp_ns: the moment, ns.
 
         Raises:
             LateTransformError: The newest transform of a frame between the two is older.
-            UnknownFrameError: A frame is not known, the two hang on different roots, or the moment is too long ago.
+            UnknownFrameError: A frame is unknown, the two belong to different trees, or the moment is too long ago.
         """
         below, above = self._chain(source), self._chain(target)
         common = next((each for each in below if each in above), None)

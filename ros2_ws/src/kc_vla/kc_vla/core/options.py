@@ -20,7 +20,7 @@ _LIST_WORDS = {float: "a list of numbers", str: "a list of texts"}
 
 
 class OptionError(ValueError):
-    """Options that a row cannot have; the text names the option, and what it may be."""
+    """An option is unknown or has a wrong value; the text names it and says what is allowed."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How a robot is reached that third-party ROS drivers move: the options of the driver `ros` in its robot file."""
+"""The options of the driver `ros` in a robot file, for an arm that a third-party ROS driver moves."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Task:
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """Return all instructions that are known to mean it."""
+        """Return all known instructions of the task."""
         return (self.instruction, *self.wordings)
 
 

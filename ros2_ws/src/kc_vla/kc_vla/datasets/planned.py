@@ -108,9 +108,9 @@ def read_folder(path: Path) -> CollectedFolder:
 
 
 def writing(path: Path, settings: Mapping[str, Any]) -> AbstractContextManager[CollectedFolder]:
-    """Begin a folder of such episodes or go on with it, for this process alone.
+    """Begin or continue a folder of episodes with plans, and lock it for this process.
 
     Raises:
-        DataSetError: it was begun in another way, holds something else, or is being written by another process.
+        DataSetError: The folder has other settings or contents, or another process writes it.
     """
     return collecting(path, SETTINGS, settings, "kc-vla collect --plans", _EPISODE)

@@ -17,10 +17,10 @@ def description_of(robot: Robot, urdf: Path | None = None, firmware: str = "") -
     Args:
         robot: the robot.
         urdf: a file in place of the robot's own description.
-        firmware: of an arm whose zero pose goes with it.
+        firmware: firmware of an arm whose zero pose depends on it.
 
     Raises:
-        DescriptionError: there is none, it cannot be, or it lacks the robot's base or tool frame.
+        DescriptionError: There is no URDF, it is invalid, or it lacks the robot's base or tool frame.
     """
     file = urdf or robot.urdf
     try:

@@ -157,12 +157,12 @@ class RecordedCommand:
 
 @dataclass(frozen=True)
 class DriverChange:
-    """A change of what drives the robot; see kc_vla_msgs/msg/Driver.
+    """A change between policy and person in control of the robot; see kc_vla_msgs/msg/Driver.
 
     Attributes:
-        after_frame: newest frame by then.
-        by_person: a person does, otherwise the policy.
-        device: what the person drives with.
+        after_frame: newest frame at the time of the change.
+        by_person: whether a person drives from then on, otherwise the policy.
+        device: the device of the person.
     """
 
     after_frame: int

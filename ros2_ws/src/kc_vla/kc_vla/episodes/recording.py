@@ -31,10 +31,10 @@ _CACHE_BYTES = 32 * 1024 * 1024
 
 
 class Recording:
-    """One bag, open. What is asked for by name is on the topic called so in any namespace.
+    """An open bag, in which topics are found by their names in any namespace.
 
-    Of several, as of a second arm in a namespace of its own, the shortest counts. All methods but `walk` and
-    `messages` of a bag that is opened without its index may be called from several threads.
+    If several topics end with a name, as with a second arm in its own namespace, the shortest one counts. Several
+    threads may call all methods, except `walk` and `messages` of a bag that is opened without its index.
 
     Attributes:
         bag: where it is.

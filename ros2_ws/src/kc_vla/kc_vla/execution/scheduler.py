@@ -78,12 +78,12 @@ class ChunkScheduler:
         self.reset()
 
     def reset(self) -> None:
-        """Begin a new episode: chunks in flight belong to the old one and will be refused."""
+        """Begin a new episode; refuse chunks that belong to the former one."""
         self.hand_over(self.settings)
         self._sequence = 0
 
     def hand_over(self, settings: SchedulerSettings) -> None:
-        """Forget all chunks, and how long they took to come, because another source gives them now."""
+        """Forget all chunks and their delays, because another policy or a person is in control from now on."""
         self.settings = settings
         self.forget()
         self._delays: deque[int] = deque(maxlen=50)  # steps; the first answer, a warm-up, is left out

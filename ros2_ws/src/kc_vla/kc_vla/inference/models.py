@@ -106,7 +106,7 @@ def read_registry(folder: Path) -> dict[str, Any]:
     """Return all entries by name.
 
     Raises:
-        ModelError: there is none, or it is no YAML mapping.
+        ModelError: There is no registry, or it is no YAML mapping.
     """
     path = folder / REGISTRY
     try:

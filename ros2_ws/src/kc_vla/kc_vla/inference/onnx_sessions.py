@@ -1,4 +1,4 @@
-"""ONNX Runtime sessions that behave beside a dozen other processes."""
+"""ONNX Runtime sessions whose threads never spin, because many other processes run beside them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Without that, what the asker does next would keep the interpreter, and the threa
 
 
 class NoResultError(StackError):
-    """There is no result of this job; the text says why."""
+    """A job of the worker has no result; the text says why."""
 
 
 class SupersededError(NoResultError):

@@ -206,7 +206,7 @@ class KeyframeBuffer:
         return self._settled
 
     def knows(self, frame: int) -> bool:
-        """Return whether every decision up to `frame` is in."""
+        """Return whether the selector has decided on every frame up to `frame`."""
         return self._settled >= frame
 
     def _is_over(self, candidate: SelectorEvent) -> bool:

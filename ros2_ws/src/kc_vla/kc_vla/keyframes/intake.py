@@ -91,9 +91,9 @@ class KeyframeIntake:
         return settled, problems
 
     def give_up(self, now_ns: int) -> int:
-        """Go on without events that never came, and return how many; call `advance` if there are any.
+        """Stop waiting for events that never came, and return their number; call `advance` if there are any.
 
-        A reliable topic loses events only where its writer and its reader were both replaced.
+        A reliable topic loses events only if both its writer and its reader were replaced.
         """
         scores = self._of(self._episode).scores
         if not scores or scores[0].frame > self.buffer.newest_frame:

@@ -75,8 +75,8 @@ class LearnedSource:
         """Begin an episode; see `SelectorBackend.begin`.
 
         Raises:
-            UnknownInstructionError: the instruction is like that of no known task.
-            ValueError: the network has not learned the task that it is like.
+            UnknownInstructionError: The instruction is similar to that of no known task.
+            ValueError: The network was not trained on the most similar task.
         """
         task = self._tasks.find(episode.instruction, self._network.model.thresholds)
         model = self._network.model

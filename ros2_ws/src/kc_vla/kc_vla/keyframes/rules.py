@@ -97,7 +97,7 @@ class GripperEdge:
 
 @dataclass
 class HeightPeak:
-    """The tool is as high as it gets: within `band` (m) of the highest point after a rise of `rise` (m)."""
+    """The tool is at its highest: within `band` (m) of the highest point, after a rise of `rise` (m)."""
 
     needs: ClassVar[tuple[str, ...]] = ("height",)
     rise: float = 0.05

@@ -105,6 +105,6 @@ class GreedySmoother:
         return Candidate(max(self._first, last.frame - FARTHEST_BACK), self._best)
 
     def reset(self, candidate: Candidate | None = None) -> None:
-        """Forget the candidate, or take up a given one (after a restart) with its window begun anew."""
+        """Forget the candidate, or after a restart continue with a given one and a new debounce window."""
         self._candidate, self._quiet = candidate, 0
         self._first, self._best = (candidate.frame, candidate.score) if candidate is not None else (0, 0.0)

@@ -77,7 +77,7 @@ class TruthTopic(Substitution):
     """The topic of what a simulator knows: that of the detections where the argument `detector` says so."""
 
     def describe(self) -> str:
-        """Return what it stands for, for people."""
+        """Return a description for people, as launch prints it."""
         return "the topic of the simulator's truth"
 
     def perform(self, context: LaunchContext) -> str:

@@ -40,7 +40,7 @@ class NotEmpty(Kind):
     """Any text but an empty one."""
 
     def read(self, value: str) -> str:
-        """Return it."""
+        """Return the text unchanged; raise ValueError if it is empty."""
         if not value.strip():
             raise ValueError("give a name")
         return value
@@ -90,7 +90,7 @@ class Number(Kind):
     word: str = ""
 
     def read(self, value: str) -> str:
-        """Return it as it is."""
+        """Return the value unchanged if it is valid; raise ValueError otherwise."""
         if self.word and value == self.word:
             return value
         number = typed(value)
@@ -130,7 +130,7 @@ class ExistingPath(Kind):
     needed: bool = False
 
     def read(self, value: str) -> str:
-        """Return it as it is."""
+        """Return the value unchanged if it is valid; raise ValueError otherwise."""
         if not value and not self.needed:
             return value
         path = Path(value).expanduser()
@@ -154,7 +154,7 @@ class NewPath(Kind):
     needed: bool = True
 
     def read(self, value: str) -> str:
-        """Return it as it is."""
+        """Return the value unchanged if it is valid; raise ValueError otherwise."""
         if not value:
             if self.needed:
                 raise ValueError(f"name a {self.what}")
@@ -173,7 +173,7 @@ class HostAddress(Kind):
     """A name or number of this machine, at which a server listens."""
 
     def read(self, value: str) -> str:
-        """Return it as it is."""
+        """Return the value unchanged if it is valid; raise ValueError otherwise."""
         try:
             if ipaddress.ip_address(value).is_unspecified:
                 raise ValueError("name one address of this machine")
@@ -210,7 +210,7 @@ class CanInterfaceName(Kind):
     path: bool = False
 
     def read(self, value: str) -> str:
-        """Return it as it is."""
+        """Return the value unchanged if it is valid; raise ValueError otherwise."""
         if not (self.path and "/" in value) and not re.fullmatch(r"[^\s/:]{1,15}", value):
             raise ValueError("give the name of a CAN interface, such as can0")
         return value
@@ -229,7 +229,7 @@ class Checked(Kind):
     empty: bool = False
 
     def read(self, value: str) -> str:
-        """Return it as it is."""
+        """Return the value unchanged if it is valid; raise ValueError otherwise."""
         if value or not self.empty:
             self.check(value)
         return value

@@ -20,14 +20,14 @@ def namespace_of(context: LaunchContext) -> str:
 
 
 class Suffix(Substitution):
-    """The part of file names that is the namespace's own; empty in the root."""
+    """The ending of file names for the launch's namespace; empty in the root namespace."""
 
     def describe(self) -> str:
-        """Return what it stands for, for people."""
+        """Return a description for people, as launch prints it."""
         return "-<namespace>, if any"
 
     def perform(self, context: LaunchContext) -> str:
-        """Return it."""
+        """Return the ending."""
         return suffix_of(namespace_of(context))
 
 
@@ -39,7 +39,7 @@ class InStack(Substitution):
         self._name = name
 
     def describe(self) -> str:
-        """Return what it stands for, for people."""
+        """Return a description for people, as launch prints it."""
         return f"<namespace>/{self._name}"
 
     def perform(self, context: LaunchContext) -> str:

@@ -75,7 +75,7 @@ class ParameterLayer(Substitution):
         self._node, self._files, self._view = node, files, view
 
     def describe(self) -> str:
-        """Return what it stands for, for people."""
+        """Return a description for people, as launch prints it."""
         return f"what params:= says of {self._node}"
 
     def perform(self, context: LaunchContext) -> str:

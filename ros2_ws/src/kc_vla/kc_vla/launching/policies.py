@@ -144,7 +144,7 @@ def selector_argument(graph: str) -> tuple[Argument, Argument]:
 def policy_argument(graph: str, default: str, also: Mapping[str, str] = types.MappingProxyType({})) -> Argument:
     """Return the argument `policy:=`, of a graph in `kc_vla.core.choice.GRAPHS`.
 
-    `also` are words with a meaning that are no backend.
+    `also` has further values with their meanings, which are no backends.
     """
     return _choice("policy", "what makes the actions", default, {**also, **offered(BACKENDS, graph)})
 

@@ -46,7 +46,7 @@ class ModelOfSelector(Substitution):
     """Name of the selector's model, by the arguments `model`, `models` and, in a graph that has it, `policy`."""
 
     def describe(self) -> str:
-        """Return what it stands for, for people."""
+        """Return a description for people, as launch prints it."""
         return "the selector's model"
 
     def perform(self, context: LaunchContext) -> str:
@@ -59,7 +59,7 @@ class ChosenSelector(Substitution):
     """What selects the keyframes, by the arguments `selector`, `policy`, `policy_models` and `policy_model`."""
 
     def describe(self) -> str:
-        """Return what it stands for, for people."""
+        """Return a description for people, as launch prints it."""
         return "what selects the keyframes"
 
     def perform(self, context: LaunchContext) -> str:

@@ -19,13 +19,13 @@ _MOST_PARTS = 128
 
 @dataclass
 class ClientState:
-    """What one client has.
+    """What one page has got so far.
 
     Attributes:
-        episode: number of the episode that its series are of.
-        parts: number of the latest version of each part.
-        rows: of each series, the number of the last row.
-        pictures: of each view, the number of the last image.
+        episode: number of the episode of its series.
+        parts: number of the latest version of each part that the page has.
+        rows: number of the last row of each series that the page has.
+        pictures: number of the last image of each view that the page has.
     """
 
     episode: int = -1
@@ -47,7 +47,7 @@ class LiveBoard:
 
     @property
     def episode(self) -> str:
-        """Return the id of the episode that the series are of; empty before the first."""
+        """Return the id of the episode of the series; empty before the first episode."""
         return self._id
 
     def tell(self, part: str, value: Any) -> None:

@@ -130,7 +130,7 @@ def _shared_segment(profile: Path) -> int:
 def look_at_shared_memory(
     root: Path = Path("/"), room: Callable[[Path], os.statvfs_result] = os.statvfs
 ) -> list[Finding]:
-    """Return how much shared memory is free, and how much of it processes left that are no more."""
+    """Return how much shared memory is free, and how much belongs to processes that have ended."""
     folder = root / "dev/shm"
     if not folder.is_dir():
         do = "mount it: 'sudo mount -t tmpfs tmpfs /dev/shm' (a container: --shm-size 1g)"

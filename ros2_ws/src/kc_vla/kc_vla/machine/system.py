@@ -57,11 +57,11 @@ def look_at_real_time(
 
 
 def look_at_disk(folders: Mapping[str, Path], room: Callable[[Path], os.statvfs_result] = os.statvfs) -> list[Finding]:
-    """Return a line for each disk that the folders are on.
+    """Return a line for each disk on which the folders are.
 
     Args:
-        folders: by what they are for.
-        room: of the disk that a path is on.
+        folders: folders by their purpose.
+        room: returns the space on the disk of a path.
     """
     disks: dict[int, tuple[list[str], Path]] = {}
     findings = []

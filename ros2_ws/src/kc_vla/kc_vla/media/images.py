@@ -144,7 +144,7 @@ def file_pixels(data: bytes) -> NDArray[np.uint8]:
 
 
 def is_depth(data: bytes) -> bool:
-    """Return whether a file is a PNG of 16 bits of gray, as depth is kept (PNG specification, 11.2.2)."""
+    """Return whether a file is a PNG with 16 bits of gray, the form of depth images (PNG specification, 11.2.2)."""
     return data.startswith(_PNG) and data[24:25] == bytes([_DEEP]) and data[25:26] in _GRAY_PNG
 
 
@@ -195,7 +195,7 @@ def _png_end(data: bytes) -> int:
 
 
 def check_depth(message: Any) -> None:
-    """Raise `ImageError` unless a sensor_msgs/Image is one of distances whose bytes fit its size."""
+    """Raise `ImageError` unless a sensor_msgs/Image is a depth image with as many bytes as its size requires."""
     kind, _ = _depth_form(message)
     _rows(message, message.height, message.width * kind().itemsize)
 

@@ -59,7 +59,7 @@ AS_STORED: Matrix = (1, 0, 0, 1)
 
 
 def display_matrix(path: Path) -> Matrix:
-    """Return how the images of a video are to be turned; `AS_STORED` where the file says nothing or is unreadable."""
+    """Return the turn of a video's images by its metadata; `AS_STORED` without these or if the file is unreadable."""
     try:
         with av.open(str(path)) as container:
             return _matrix(next(container.decode(video=0)))

@@ -118,7 +118,7 @@ class Server:
         )
 
     def embed(self, sentences: Sequence[str]) -> Vectors:
-        """Return vectors (N, D), as they come; ServerError where it does not answer with N of them."""
+        """Return the vectors (N, D) of the server; raise ServerError if it does not answer with N of them."""
         answer = self._ask(
             self._client.embeddings.create,
             model=self.settings.model,

@@ -23,12 +23,12 @@ class AddressError(ValueError):
 
 
 class ServerAddress:
-    """An address, taken apart.
+    """The parts of a server's address.
 
     Attributes:
-        url: of the API, without user, password, parameters; empty for an empty address.
+        url: address of the API without user, password and parameters; empty for an empty address.
         login: user and password; None where the address has none.
-        parameters: of its query, each of which may be a token.
+        parameters: parameters of the query, each of which may be a token.
     """
 
     def __init__(self, address: str, *secrets: str) -> None:
@@ -63,8 +63,9 @@ class ServerAddress:
         """Return a text without the secrets of the address.
 
         Args:
-            text: of a server, or of this program.
-            user: blank the name of the user, too; a plan may well have that word: "robot".
+            text: a text of a server or of this program.
+            user: whether to blank the name of the user, too. Do not do so in a plan, which may contain a word such as
+                "robot" that is also the user's name.
         """
         secret = self._secret if user else self._not_user
         return secret.sub(BLANK, text) if secret else text

@@ -145,7 +145,7 @@ class CollisionChecker:
     def is_free_between(self, start: Vector, end: Vector, coarse: bool = False) -> bool:
         """Return whether the straight way in joint space from `start` to `end` (D,), rad, is free, `start` left out.
 
-        With `coarse`, every fifth step is looked at: for a search, whose result is looked at again.
+        With `coarse`, this checks every fifth step only, for a search whose result is checked again.
         """
         count, way = self.steps(start, end), end - start
         return all(

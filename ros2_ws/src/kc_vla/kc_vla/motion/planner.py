@@ -201,13 +201,13 @@ class MotionPlanner:
         """Return set-points along a path, within velocity, acceleration and jerk limits; each is checked again.
 
         Args:
-            path: of this planner.
-            speed: share of the velocity limits that is used, above 0 to 1.
-            tool_speed: that the tool does not exceed, m/s.
-            period: between set-points, s; None: that of the robot file's control rate.
+            path: a path of this planner.
+            speed: share of the velocity limits to use, above 0 to 1.
+            tool_speed: largest speed of the tool, m/s.
+            period: time between set-points, s; None: the period of the robot file's control rate.
 
         Raises:
-            MotionError: a number cannot be.
+            MotionError: A number is out of its range.
         """
         seconds = 1.0 / self.robot.control_rate if period is None else period
         if not 0.0 < speed <= 1.0:

@@ -66,7 +66,7 @@ class KeyframeBufferNode(StackNode):
         self.every(0.5, self._give_up_lost_events)
 
     def on_episode(self, episode: Episode) -> None:
-        """Begin an episode, or go on with the one that the store holds."""
+        """Begin an episode, or continue the one in the store."""
         if not episode.running:
             return
         self._feed.begin(episode)

@@ -23,7 +23,7 @@ _RECONNECT_S = 1.0
 
 @dataclass(frozen=True)
 class LeaderParameters(NodeParameters):
-    """Parameters of the node."""
+    """Parameters of the node `leader_arm`."""
 
     channel: str = parameter("can1", "CAN interface of the leader, never the follower's")
     bus: str = parameter("socketcan", "python-can's name of the kind of bus")

@@ -28,7 +28,7 @@ _FAREWELL_S = 1.0
 
 @dataclass(frozen=True)
 class EmulatorParameters(NodeParameters):
-    """Parameters of the node."""
+    """Parameters of the node `piper_emulator`."""
 
     path: str = parameter(
         "/tmp/kc_vla_piper", "path of the bus: `channel` of the controller, whose `bus` is kc_vla_socket"
@@ -98,7 +98,7 @@ class PiperEmulatorNode(StackNode):
         self.get_logger().info(f"the emulated arm saw: {seen}.{powered}")
 
     def on_parameters(self) -> None:
-        """Begin a fault, or end all."""
+        """Start the fault that the parameter names, or end all faults."""
         fault = self.parameters.fault
         try:
             self._arm.call("ask", fault)

@@ -1,4 +1,4 @@
-"""Node `policy_server`: keyframes + current observation + instruction in, action chunks out."""
+"""Node `policy_server`: turns keyframes, the present observation and the instruction into action chunks."""
 
 from __future__ import annotations
 

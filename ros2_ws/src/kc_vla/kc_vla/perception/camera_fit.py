@@ -1,7 +1,7 @@
-"""Whether cameras still are where they are said to be: a camera that was bumped is noticed by its depth.
+"""Checks by depth images whether cameras still have their known poses, and notices a camera that was bumped.
 
-What stands in a scene, such as a table or furniture, is where it was. Where a motion of the camera explains most of
-what its depth image shows otherwise, image after image, the camera has moved, and not the scene.
+Most of a scene, such as tables and furniture, does not move. If one motion of the camera explains most of the changes
+in its depth image, and does so image after image, then the camera has moved, not the scene.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class DetectorKeeper:
 
     @property
     def failures(self) -> int:
-        """Return how often a detector failed or was given up."""
+        """Return how often the detector failed, or did not answer in time."""
         return self._failures_before + self.detector.failures + self._given_up
 
     def check(self, busy_s: float) -> GivenUpDetector | None:

@@ -36,7 +36,7 @@ class LearnedDetector:
 
     @property
     def model(self) -> DetectorModel:
-        """Return the model that runs."""
+        """Return the model of the detector."""
         return self._model
 
     def detect(self, frame: CameraFrame) -> list[ImageDetection]:

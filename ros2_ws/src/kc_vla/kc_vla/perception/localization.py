@@ -1,4 +1,4 @@
-"""Where the objects of an image are in 3-D: from depth, or estimated without."""
+"""Locates the objects of an image in 3-D: from depth, or by an estimate without depth."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Located:
 
 
 class Localizer:
-    """Finds the places of detections."""
+    """Computes the 3-D positions of detections."""
 
     def __init__(self, settings: LocalizerSettings | None = None) -> None:
         """Take what is known of the place."""

@@ -37,7 +37,7 @@ class DetectionVocabulary:
             raise ValueError(f"groups of states {', '.join(unknown)}, which the vocabulary does not have")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON and YAML have it; `vocabulary_from` reads it."""
+        """Return the vocabulary as a dictionary for JSON and YAML, which `vocabulary_from` reads."""
         return {
             "types": list(self.types),
             "colors": list(self.colors),

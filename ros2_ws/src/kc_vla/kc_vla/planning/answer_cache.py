@@ -1,6 +1,6 @@
-"""Answers of language models in a folder, so that what was asked once is answered the same, and costs nothing, again.
+"""Caches answers of language models in a folder, so that a repeated request gets the same answer at no cost.
 
-Several processes may use one folder: an entry is written whole, under a lock. One that is damaged is asked for anew.
+Several processes may use one folder: an entry is written as a whole, under a lock. Damaged entries count as missing.
 """
 
 from __future__ import annotations

@@ -47,10 +47,10 @@ KEYFRAMES, NONE = History(), History(remembers=False)
 
 
 def history_of(text: str) -> History:
-    """Return what `text` says: "keyframes", "none", or "3 every 20": so many frames, so many control steps apart.
+    """Return the history that `text` names: "keyframes", "none", or "3 every 20" (3 frames, 20 control steps apart).
 
     Raises:
-        ValueError: something else.
+        ValueError: The text names no history.
     """
     for history in (KEYFRAMES, NONE):
         if text == str(history):

@@ -163,7 +163,7 @@ class TakeOver:
             )
 
     def gave(self, frame: int, action_type: ActionType, actions: NDArray[np.float32]) -> None:
-        """Note the actions (H, D), from `frame` on, of the person or policy in control."""
+        """Store the actions (H, D) from `frame` on, of the person or policy in control."""
         self._told = (frame, action_type, actions)
 
     def _change(self, driver: Driver, why: str) -> None:

@@ -73,7 +73,7 @@ class KeyframePair:
 
     @property
     def label(self) -> str:
-        """Return the name of the phase, of the bag first."""
+        """Return the label of the phase: that of the bag, otherwise that of the live selector."""
         state = self.bag or self.live
         return state.label if state is not None else f"keyframe {self.phase}"
 

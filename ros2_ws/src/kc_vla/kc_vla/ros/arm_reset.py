@@ -16,7 +16,7 @@ _POLL_S, _AGAIN_S, _PATIENCE_S = 0.02, 0.5, 5.0
 
 
 class ArmReset:
-    """Serves `arm/reset` of one session."""
+    """Serves the service `arm/reset` for one session of the arm."""
 
     def __init__(self, node: StackNode, session: ArmSession, stop: EmergencyStop) -> None:
         """Serve it on `node`."""

@@ -74,7 +74,7 @@ class StackNode(LifecycleNode):
         """Make the entities and load what the work needs; raise `StartError` if it cannot be done."""
 
     def stop(self) -> None:
-        """Give back what `start` took, apart from the entities."""
+        """Release what `start` acquired, except publishers, subscriptions and services."""
 
     def lingers(self) -> bool:
         """Return whether there is still something to hear after this process was asked to end.
@@ -87,7 +87,7 @@ class StackNode(LifecycleNode):
         """Handle that an episode begins, or ends (`episode.running`); called only if `watch_episodes` was."""
 
     def on_parameters(self) -> None:
-        """Handle that `self.parameters` has changed."""
+        """React to a change of `self.parameters`."""
 
     def refuses(self, parameter: Parameter) -> str:
         """Return why a parameter, perhaps one of ROS itself, must not change now; empty if it may."""
@@ -224,7 +224,7 @@ class StackNode(LifecycleNode):
         self._health.problem(text, level)
 
     def note(self, text: str) -> None:
-        """Warn in the log alone, once however often it comes: nothing is wrong any more."""
+        """Warn once, in the log alone, about a problem that is over."""
         self._health.note(text)
 
     def publish_diagnostics(self) -> None:

@@ -97,7 +97,7 @@ class ControlAuthority:
         return 0 if self._take_over is None else self._take_over.turn
 
     def require(self, turn: int) -> None:
-        """Raise OutdatedError where another client drives than in that turn."""
+        """Raise OutdatedError if the control has changed since that turn."""
         if turn != self.turn:
             raise OutdatedError("another client has control by now")
 

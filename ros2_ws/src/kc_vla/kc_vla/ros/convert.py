@@ -110,7 +110,7 @@ def depth_message(depth: NDArray[np.float32], stamp: Time, frame_id: str) -> Ima
 
 
 def image_pixels(message: Image) -> NDArray[np.uint8]:
-    """Return an image message's pixels, (H, W, 3) uint8 RGB; of rgb8 with whole rows a view of the message.
+    """Return an image message's pixels, (H, W, 3) uint8 RGB; for rgb8 without padding a view of the message.
 
     Raises:
         BadMessageError: the encoding is not known, or the data has another length than the size says.

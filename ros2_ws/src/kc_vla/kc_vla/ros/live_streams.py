@@ -113,7 +113,7 @@ class LiveStreams:
         return [_named(each) for each in known.detections[:MOST_BOXES]]
 
     def look(self) -> None:
-        """Put what else has come on the board."""
+        """Put all other new messages on the board."""
         with self._looking:
             self._take(self._scores, shown.SCORES, messages.score_row)
             if (index := self._index.newest()) is not None:

@@ -20,12 +20,12 @@ _UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 def perceived_message(
     found: Perceived, frame_id: str, stamp_ns: int, crop_of: Callable[[LocatedObject], bytes]
 ) -> ObjectDetections:
-    """Return what was perceived in an image as a message.
+    """Return the message of the objects in an image.
 
     Args:
-        found: in the image.
-        frame_id: of the frame that objects are located in.
-        stamp_ns: of the image.
+        found: the objects and regions of the image.
+        frame_id: coordinate frame of the objects' poses.
+        stamp_ns: stamp of the image, ns.
         crop_of: returns the JPEG of an object; empty for none.
     """
     message = ObjectDetections(detections=[_detection(each, crop_of(each)) for each in found.objects])

@@ -144,7 +144,7 @@ class PerceivedScene:
         """Return a thing as it was seen last.
 
         Raises:
-            SkillError: it never was.
+            SkillError: The thing was never seen.
         """
         found = self.find(object_id)
         if found is None:

@@ -65,20 +65,20 @@ class Status(IntEnum):
 
 
 class EmulatedArm:
-    """One arm, standing where it rests, without power.
+    """An emulated arm, which begins at its home pose without power.
 
     Attributes:
-        robot: what arm it is.
-        kinematics: of it.
-        body: its joints.
-        opening: of the gripper, m.
-        between: width of what is between its fingers, m; 0.0 for nothing.
-        dead: joints whose supply is gone, (6,).
-        silent: joints whose drivers do not answer, (6,).
-        collision: joints that report one, (6,).
-        heat: of the motors, degrees C, (6,).
+        robot: the robot file's content.
+        kinematics: those of the robot.
+        body: the joints and their dynamics.
+        opening: width of the gripper, m.
+        between: width of what is between the fingers, m; 0.0 for nothing.
+        dead: whether each joint has lost its power supply, (6,).
+        silent: whether the driver of each joint gives no answer, (6,).
+        collision: whether each joint reports a collision, (6,).
+        heat: temperatures of the motors, degrees C, (6,).
         teach: state of the teach button, 0 released.
-        taught: it is or was in teach mode, and is not reset since.
+        taught: whether the arm was in teach mode since the last reset.
     """
 
     def __init__(self, robot: Robot, firmware: str = FIRMWARE) -> None:

@@ -1,4 +1,4 @@
-"""The body of an emulated Piper: six joints that follow targets while they have power, and fall while they have not."""
+"""The body of an emulated Piper: six joints that follow targets with power, and fall without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which part of another stack's bag becomes an episode: one clock throughout, and a robot that is heard beside it."""
+"""Chooses the part of a third-party bag that becomes an episode: with one clock, images and joint states."""
 
 from __future__ import annotations
 

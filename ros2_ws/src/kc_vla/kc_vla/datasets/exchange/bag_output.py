@@ -252,7 +252,7 @@ class BagOutput:
 
 
 def picture_topic(view: str, quality: int = JPEG_QUALITY) -> str:
-    """Return where images of that quality go."""
+    """Return the topic for a view's images: raw, or compressed with a JPEG quality."""
     raw, compressed = picture_topics(view)
     return f"/{raw}" if quality == RAW else f"/{compressed}"
 

@@ -1,4 +1,4 @@
-"""What an import did, and how episodes find their task."""
+"""The result of an import, and the task of each imported episode."""
 
 from __future__ import annotations
 

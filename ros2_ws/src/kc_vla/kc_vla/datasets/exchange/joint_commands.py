@@ -21,9 +21,9 @@ class Targets:
     """Targets of all joints.
 
     Attributes:
-        names: of the joints, (D,).
-        values: (N, D), rad and m.
-        of: which of the rows that were given each is of, (N,).
+        names: names of the joints, (D,).
+        values: targets (N, D), rad and m.
+        of: index of the given row from which each target comes, (N,).
         notes: what was left out and how names were understood, a line each, without the topic.
     """
 

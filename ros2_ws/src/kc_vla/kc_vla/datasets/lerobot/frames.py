@@ -33,7 +33,7 @@ class VideoTimes:
 
 
 def video_times(path: Path, fps: float) -> VideoTimes:
-    """Return when the images of a video are shown, `fps` a second where it does not say; none if it cannot be read."""
+    """Return the times of a video's images, by `fps` if the video has none; empty if it cannot be read."""
     base, ticks = 1.0, list[int | None]()
     # Whoever reads the images meets the damage, and says where it is.
     with suppress(FileNotFoundError, VideoError), opened_video(path) as (container, stream, _):

@@ -215,7 +215,7 @@ def begun_with(folder: Path) -> dict[str, Any] | None:
 
 
 def forget_how_it_was_made(folder: Path) -> None:
-    """Take away what only a recording that goes on would need."""
+    """Remove the files that only an unfinished recording needs."""
     (folder / COLLECTION).unlink(missing_ok=True)
     shutil.rmtree((folder / _FACTS).parent, ignore_errors=True)
 

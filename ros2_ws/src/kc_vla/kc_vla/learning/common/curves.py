@@ -31,9 +31,9 @@ def draw_curves(log: Sequence[Mapping[str, Any]], path: Path, counted: str = "ep
     """Draw each figure of a run's log over the epochs: a row for each stage, a panel for each kind of figure.
 
     Args:
-        log: of a run.
-        path: of the image.
-        counted: what its epochs are.
+        log: log of a run.
+        path: path of the image.
+        counted: name of what the log counts, such as epochs.
     """
     stages = list(dict.fromkeys(line["stage"] for line in log))
     names = dict.fromkeys(name for line in log for name in line if name not in ("stage", "epoch"))

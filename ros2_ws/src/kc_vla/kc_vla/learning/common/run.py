@@ -114,7 +114,7 @@ class TrainingRun:
         return self._facts().get(_ARITHMETIC) if self.has_learnt else None
 
     def save(self, name: str, state: Mapping[str, Any]) -> None:
-        """Keep a checkpoint, in place of an older one of that name."""
+        """Save a checkpoint, and replace an older one of that name."""
         path = self.folder / f"{name}.pt"
         with replacing(path) as part:
             torch.save(dict(state), part)

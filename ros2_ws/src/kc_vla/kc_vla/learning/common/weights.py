@@ -33,10 +33,10 @@ def first_trunk(init: str, pictures: Iterable[Picture]) -> Backbone:
 
     Args:
         init: "scratch"; "imagenet", torchvision's ResNet-18 file; "package", the same weights from a package.
-        pictures: some of what will be learned from, to set the batch norms of "package" by.
+        pictures: some of the training images, to fit the batch norms of "package".
 
     Raises:
-        WeightsError: the weights cannot be had here.
+        WeightsError: The weights cannot be obtained on this machine.
     """
     trunk = Backbone()
     if init == "imagenet":

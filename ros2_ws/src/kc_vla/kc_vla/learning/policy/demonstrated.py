@@ -48,11 +48,11 @@ def plans_of(actions: Numbers, space: Space) -> Numbers:
 
 
 def next_places(gripper: NDArray[np.float32], waits: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return for each frame (T,) the one in which the gripper's command changes next, or the arm comes to rest.
+    """Return for each frame (T,) the next frame in which the gripper's command changes or the arm comes to rest.
 
     Args:
         gripper: commands of the gripper (T,), 0..1.
-        waits: (T,), whether the arm does.
+        waits: whether the arm waits in each frame (T,).
     """
     following = np.zeros(len(gripper), np.int64)
     for frame in range(len(gripper)):

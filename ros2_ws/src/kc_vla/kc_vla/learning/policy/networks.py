@@ -139,10 +139,10 @@ class Situation(nn.Module):
     def forward(
         self, memory: Tensor, present: Tensor, maps: Tensor, state: Tensor, instruction: Tensor
     ) -> PresentState:
-        """Return what the network knows of the situation.
+        """Return the condition for a chunk, and the predictions of the next place and of rest.
 
         Args:
-            memory: (N, slots, numbers), of the keyframes in order, oldest first, or of the tokens.
+            memory: (N, slots, numbers) of the keyframes, oldest first, or of the tokens.
             present: (N, slots) float, 1 where there is a keyframe.
             maps: (N, V, C, M, M) of the current images.
             state: (N, S), normalized.
@@ -199,7 +199,7 @@ class _Look(nn.Module):
 
 
 class Flow(nn.Module):
-    """Velocity of a chunk on its way from noise to actions (rectified flow, Liu et al., 2022)."""
+    """The velocity field of a chunk from noise to actions (rectified flow, Liu et al., 2022)."""
 
     def __init__(self, sizes: Sizes, width: int = 512) -> None:
         super().__init__()

@@ -123,7 +123,7 @@ def first_and_newest(keyframes: NDArray[np.int64], slots: int) -> NDArray[np.int
 
 
 def pictures_of(material: Material, size: int, number: int) -> list[NDArray[np.uint8]]:
-    """Return at least `number` images of all cameras, spread over the tasks and the time of their first episodes."""
+    """Return at least `number` images of all cameras, evenly from the first episodes of all tasks."""
     pictures: list[NDArray[np.uint8]] = []
     tasks = material.instructions
     for task in tasks:

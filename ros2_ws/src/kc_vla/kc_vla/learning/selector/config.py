@@ -97,7 +97,7 @@ class Config:
 
     @property
     def speeds(self) -> tuple[float, ...]:
-        """Return the speeds at which it is judged: as recorded, and the slowest and the fastest of the training."""
+        """Return the speeds of the evaluation: as recorded, and the slowest and fastest of the training."""
         fastest = self.stage_two.speed
         return tuple(sorted({1.0 / fastest, 1.0, fastest}))
 

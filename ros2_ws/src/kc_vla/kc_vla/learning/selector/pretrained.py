@@ -114,8 +114,8 @@ def find_pretrained(models: Path, name: str, parts: str) -> Pretrained:
     """Return the model called `name` in the registry of `models`, of which `parts`, as in `trunk,head`, are taken.
 
     Raises:
-        ModelError: it is not there.
-        LearningError: there are no such parts.
+        ModelError: There is no such model.
+        LearningError: There are no such parts.
     """
     wanted = tuple(part.strip() for part in parts.split(","))
     if not set(wanted) <= set(INIT_PARTS):

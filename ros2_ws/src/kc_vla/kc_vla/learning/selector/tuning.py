@@ -46,7 +46,7 @@ def tune_selector(
 ) -> dict[str, Tuned]:
     """Enter the selector `name` of `models` as `new_name` into `output`, with thresholds that do best on `validation`.
 
-    Thresholds stay where no other does as well or none finds a keyframe, and those of tasks without an episode.
+    A threshold stays if none is better or none finds a keyframe, and if its task has no episode.
 
     Raises:
         TuningError: no threshold finds a keyframe of any task; nothing is entered.

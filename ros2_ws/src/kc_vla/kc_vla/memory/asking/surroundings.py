@@ -41,9 +41,9 @@ class HomeSurroundings:
     from_origin: bool = False
 
     def called(self, name: str) -> frozenset[str] | None:
-        """Return the ids of the areas that a name stands for; None if it is no part of the home.
+        """Return the ids of the areas that a name stands for; None if it names no part of the home.
 
-        "upstairs" in a home of one floor is a part of it that has no areas.
+        In a home of one floor, "upstairs" names a part without areas, so the result is empty.
         """
         plain = re.sub(r"^(?:the|this|that|my|our|your) ", "", spoken(name)).strip()
         plain = _SAME.get(plain, plain)
@@ -68,7 +68,7 @@ class HomeSurroundings:
         return area if known is None else known.name or area
 
     def viewpoint(self, target: Vector) -> Viewpoint | None:
-        """Return how the robot sees a place from where it stands; None where nobody knows where that is."""
+        """Return the viewpoint of the robot towards a place; None if the robot's place is unknown."""
         here = self.areas.get(self.at)
         if here is None:
             return Viewpoint((0.0, 0.0, 0.0), target) if self.from_origin and any(target[:2]) else None

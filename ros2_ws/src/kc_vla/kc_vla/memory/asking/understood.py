@@ -21,12 +21,12 @@ def sure_of(found: MeantThings, most: int = 3) -> float:
 
 @dataclass(frozen=True)
 class Understood:
-    """A question, and what it is answered from.
+    """A question, and the memory that answers it.
 
     Attributes:
-        question: checked.
-        finder: of the things that are remembered.
-        looked: when each place was looked at, s.
+        question: the checked question.
+        finder: finds the remembered things that a name means.
+        looked: time of the last look at each place, s.
     """
 
     question: MemoryQuestion

@@ -28,7 +28,7 @@ class OnnxEncoder:
         self.outputs = tuple(each.name for each in self._session.get_outputs())
 
     def run(self, given: Mapping[str, np.ndarray], output: str | None = None) -> Vectors:
-        """Return an output for those of `given` that it takes, by default its first; EmbeddingError where it fails."""
+        """Return an output of the model for the inputs in `given`, by default the first; raise EmbeddingError."""
         try:
             fed = {name: given[name] for name in self.inputs}
             return np.asarray(self._session.run([output or self.outputs[0]], fed)[0], np.float32)

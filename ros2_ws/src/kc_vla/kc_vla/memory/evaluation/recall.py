@@ -41,7 +41,7 @@ RANKED = "+ a language model ranks"
 def evaluate_recall(
     output: Path, questions: Sequence[Question], embedders: Sequence[Embedder], ranker: Ranker | None = None
 ) -> tuple[list[AccuracyRow], list[Sureness]]:
-    """Ask all questions of every embedding and variant; written to `output` as tables, JSON and plots.
+    """Ask all questions with every embedding and variant, and write tables, JSON and plots to `output`.
 
     Raises:
         EmbeddingError: an embedder fails.

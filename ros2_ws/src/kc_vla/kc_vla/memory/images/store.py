@@ -138,7 +138,7 @@ class CropStore:
         return self._keep(object_id, pixels, stamp)
 
     def read(self, reference: str) -> bytes:
-        """Return the JPEG of a crop; CropError where it is gone, damaged or no crop of a store."""
+        """Return the JPEG of a crop; raise CropError if it is gone, damaged or no crop of a store."""
         name = reference.rpartition("/")[2]
         with self._lock:
             return self._files.read(name)

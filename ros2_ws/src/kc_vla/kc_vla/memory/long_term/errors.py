@@ -8,7 +8,7 @@ _MOST_TOLD = 80
 
 
 class GraphError(StackError):
-    """A node cannot be, or something was asked for that the graph does not have."""
+    """A node is invalid, or the graph does not have what was requested."""
 
 
 class StoreError(StackError):

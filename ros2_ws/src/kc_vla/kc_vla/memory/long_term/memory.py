@@ -66,10 +66,10 @@ class LongTermMemory:
         return graph
 
     def set_areas(self, map_id: str, floor: Floor, found: Spread) -> None:
-        """Put a floor in, with its areas, in place of those that it had.
+        """Add a floor with its areas, or replace the areas of a floor.
 
-        Its objects are in the new ones. The floor keeps its name, and of a named area the nearest new one gets it. What
-        connects it with other floors ends in the nearest new area.
+        The objects of the floor belong to the new areas then. The floor keeps its name, and the nearest new area gets
+        the name of a former area. Connections to other floors then end in the nearest new area.
         """
         graph = self.graph(map_id)
         if floor.id in graph and floor.id not in graph.floors:

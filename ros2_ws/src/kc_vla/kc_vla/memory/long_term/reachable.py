@@ -35,19 +35,19 @@ def from_grid(
     clearance_m: float = 0.0,
     start: tuple[float, float] | None = None,
 ) -> Reachable:
-    """Return what can be reached in an occupancy grid, as nav_msgs/OccupancyGrid has it.
+    """Return the places that a robot can reach in an occupancy grid (nav_msgs/OccupancyGrid).
 
     Args:
         cells: (rows along y, columns along x), percent occupied, -1 where unknown; both unknown and occupied ones
             cannot be stood on.
         resolution_m: side of a cell.
-        origin: of the corner of cell (0, 0) in the map: x, y in m, and the turn of the grid in rad.
+        origin: pose of the corner of cell (0, 0) in the map: x and y in m, and the angle of the grid in rad.
         height_m: z of the ground.
-        clearance_m: that a place needs to what is not free, e.g. the radius of the robot.
-        start: a place in the map, m, that is reachable; None: the largest part that hangs together.
+        clearance_m: distance of a place to cells that are not free, such as the radius of the robot.
+        start: a reachable place in the map, m; None: the largest connected part.
 
     Raises:
-        GraphError: there is no free cell, or the grid cannot be.
+        GraphError: There is no free cell, or the grid is invalid.
     """
     grid = np.asarray(cells)
     if grid.ndim != 2 or not grid.size or grid.size > MOST_POINTS:

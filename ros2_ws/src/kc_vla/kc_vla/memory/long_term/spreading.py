@@ -26,11 +26,11 @@ _FAR = 1.25
 
 @dataclass(frozen=True)
 class Spread:
-    """Areas.
+    """Areas that were spread over reachable places.
 
     Attributes:
-        positions: where they are, m, (N, 3).
-        ways: the way in m between each two that are beside one another.
+        positions: positions of the areas, m, (N, 3).
+        ways: length of the way between two neighboring areas, m.
         edges: the places of each from which a step leads out of it or nowhere, m, (M, 2); none where that is not known.
     """
 

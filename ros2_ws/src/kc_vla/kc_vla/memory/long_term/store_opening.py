@@ -20,11 +20,11 @@ class DamageError(StoreError):
 
 
 def open_database(path: Path, read_only: bool) -> sqlite3.Connection:
-    """Open a store; make it, or bring it to the newest version, unless it is only read.
+    """Open a store. Unless it is only read, create it if it is missing, and bring it to the newest version.
 
     Raises:
-        DamageError: it is not as SQLite writes it.
-        StoreError: it is of a newer version or something else, or cannot be opened.
+        DamageError: The file is damaged.
+        StoreError: The file has a newer version, is no store, or cannot be opened.
     """
     connection = _connected(path, read_only)
     try:

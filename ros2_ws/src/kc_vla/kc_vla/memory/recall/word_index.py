@@ -34,7 +34,7 @@ class WordIndex:
                 del self._things[word]
 
     def having(self, asked: Iterable[str]) -> set[int]:
-        """Return the numbers of those that have all of these words; words that nothing has are ignored."""
+        """Return the numbers of the texts that have all of these words; ignore words that no text has."""
         known = [self._things[word] for word in asked if word in self._things]
         return set.intersection(*known) if known else set()
 

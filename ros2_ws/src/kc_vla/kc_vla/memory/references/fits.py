@@ -93,6 +93,6 @@ def held_by(place: str, container: str) -> bool:
 
 
 def fitting(things: Iterable[KnownThing], reference: Reference, named: Named, loose: bool) -> list[KnownThing]:
-    """Return the things that a reference means, in their order; with `loose` also those that it may mean."""
+    """Return the things that a reference means, in their given order; with `loose` also those that it may mean."""
     least = Fit.MAYBE if loose else Fit.YES
     return [each for each in things if fits(reference, named, each) >= least]

@@ -34,7 +34,7 @@ class RecordingEmbedder:
 
 
 def sentences_of_types(embedder: Embedder) -> dict[str, Vectors]:
-    """Return the vectors of all that is said of the types that homes are known to have, by sentence."""
+    """Return the vectors of all sentences about the types of things that are common in homes, by sentence."""
     recorded = RecordingEmbedder(embedder)
     namer, reference = Namer(recorded), read(NAMELESS)
     for carried in (True, False):

@@ -88,7 +88,7 @@ class Rival:
 
 
 class Climber:
-    """Changes the size of a window step by step, turns round where the hit rate falls, and follows a better rival."""
+    """Changes the size of a window step by step, reverses if the hit rate falls, and follows a better rival."""
 
     def __init__(self, capacity: int, size: int, sketch: FrequencySketch, rivals: Sequence[Rival] = ()) -> None:
         """Begin with a window of `size` units and the counts of `sketch`."""

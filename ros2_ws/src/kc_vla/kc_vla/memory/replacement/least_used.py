@@ -1,4 +1,4 @@
-"""Which key was used least, of many, without looking at all of them."""
+"""Finds the least used of many keys without a search through all of them."""
 
 from __future__ import annotations
 

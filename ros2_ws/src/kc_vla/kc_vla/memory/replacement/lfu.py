@@ -1,4 +1,4 @@
-"""The least frequently used key leaves, by exact counts since it came; of several, the one not used for longest."""
+"""Evicts the least frequently used key, by exact counts since it came; of several, the one unused for longest."""
 
 from __future__ import annotations
 

@@ -43,15 +43,15 @@ class Budget:
 
 
 class RobotMemory:
-    """The memory of a robot: the parts that it consists of, asked as one.
+    """The memory of a robot: several memories behind one interface.
 
     Attributes:
         name: one of `NAMES`.
-        parts: the ones asked first come first.
-        namer: finds out which types a reference names.
-        relations: finds the things that stand as a reference says to others.
-        looked: when each area, and each container that hides what is in it, was looked at or into last, s; only of what
-            a part that keeps all that it sees was given.
+        parts: the memories, in the order in which they are queried.
+        namer: finds the types that a reference names.
+        relations: finds the things that stand in a given relation to others.
+        looked: time of the last look at each area and into each container, s. It has only what was given to a memory
+            that keeps all that the robot sees.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from kc_vla.memory.things import KnownThing
 
 
 class GraphSearch:
-    """Searches one graph at a time by text."""
+    """Searches the scene graph of one map at a time by text."""
 
     def __init__(self, embed: Embed | None = None) -> None:
         """Prepare to search.

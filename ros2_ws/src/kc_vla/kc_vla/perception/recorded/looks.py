@@ -129,7 +129,7 @@ class RecordedLooks:
         self._detector.close()
 
     def after(self, since_ns: int = 0) -> Iterator[RecordedLook | None]:
-        """Yield what each image after a moment of the recording shows, and None after each message.
+        """Yield the objects in each image after a moment of the recording, and None after each message.
 
         Args:
             since_ns: log time, ns.
@@ -160,7 +160,7 @@ class RecordedLooks:
 
 
 def detections_topic(reader: BagReader, detector: str, options: Mapping[str, Any]) -> str:
-    """Return the topic of a detector whose messages are taken as they are, such as `truth`; empty for any other.
+    """Return the topic of a detector whose messages are used directly, such as `truth`; empty for any other detector.
 
     Raises:
         BagReadError: The bag has no such topic.

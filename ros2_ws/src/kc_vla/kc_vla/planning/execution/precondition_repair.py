@@ -184,9 +184,9 @@ class PreconditionRepair:
         raise UnmetError(f"{object_id} is in the hand, and there is nowhere to put it down")
 
     def made_room(self, names: tuple[str, ...]) -> bool:
-        """Take something out of what seems to be full; return whether that was done.
+        """Take something out of a holder that seems full; return whether that was done.
 
-        Nothing is done where the thing is too large for it anyway. What this instruction is about stays.
+        If the thing is too large for the empty holder, nothing is done. Things of the present instruction stay.
         """
         robot, (name, holder) = self._robot, names
         thing, full = robot.sight.get(name), robot.sight.get(holder)

@@ -40,7 +40,7 @@ class AskedMemory:
         return dict(self.robot.memory.looked)
 
     def things(self) -> Sequence[KnownThing]:
-        """Return all that the answers rest on, each once."""
+        """Return all things that support the answers, each once."""
         return self.get_things()
 
 

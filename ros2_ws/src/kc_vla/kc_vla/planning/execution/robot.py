@@ -133,7 +133,7 @@ class RememberingRobot:
             self._take(self._body.look())
 
     def known(self, object_id: str) -> KnownThing | None:
-        """Return a thing in sight, as it is seen; None where it is not."""
+        """Return a thing that is in sight; None if it is not in sight."""
         seen = self.sight.get(object_id)
         return None if seen is None else known_of(seen, self.now_s)
 

@@ -84,7 +84,7 @@ class Search:
         self._looked.add(stop.container or stop.area)
 
     def next(self, at: str, now_s: float) -> SearchStop | None:
-        """Return where to look next; None where nothing is left."""
+        """Return the place to look at next; None if no place is left."""
         gains: dict[SearchStop, float] = {}
         count = Counter(each.object_type for each in self._furniture.values())
         told = {each.area for each in self._furniture.values()}

@@ -144,7 +144,7 @@ class HandCalls:
         self.held = ""
 
     def call(self, skill: str, *names: str) -> None:
-        """Append a call; what is at work is switched off before it is opened."""
+        """Append a call; switch off a running device before a call that opens it."""
         if skill == "OpenObject" and names[0] in self._at_work:
             self.call("SwitchOff", *names)
         self.calls.append(Call(skill, names))

@@ -54,7 +54,7 @@ class ActionExchange:
         self._said_to: ShownObservation | None = None  # what was shown when the action was said
 
     def begin(self) -> None:
-        """Begin an episode: what was shown and said before is void."""
+        """Begin an episode, and forget all former observations and actions."""
         with self._change:
             self._shown, self._action = None, None
 

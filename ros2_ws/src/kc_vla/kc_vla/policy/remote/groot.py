@@ -35,7 +35,7 @@ Actions = NDArray[np.float32]
 
 
 class GrootBackend:
-    """Asks the server for each chunk."""
+    """The backend `groot`, which requests each chunk from a GR00T server."""
 
     name = "groot"
     needs_images = True

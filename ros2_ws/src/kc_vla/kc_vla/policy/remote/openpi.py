@@ -80,7 +80,7 @@ class OpenPiBackend:
         return self._remark
 
     def infer(self, given: PolicyInput) -> Actions:
-        """Ask the server for a chunk, with the keyframes if it announces a memory.
+        """Request a chunk from the server, with the keyframes if the server announces a memory.
 
         Raises:
             PolicyError: the server does not answer in time, or not with actions.

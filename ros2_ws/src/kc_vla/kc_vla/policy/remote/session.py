@@ -36,7 +36,7 @@ class Link(Protocol):
         ...
 
     def exchange(self, request: bytes, deadline: float) -> bytes:
-        """Send a request and return the answer to it, both whole; raises `LinkError` or `RefusedError`."""
+        """Send a whole request and return its whole answer; raise `LinkError` or `RefusedError`."""
         ...
 
     def close(self) -> None:

@@ -61,6 +61,6 @@ class ClientLog:
         self._say, self._room = say, LogBudget(burst=1)
 
     def tell(self, text: str) -> None:
-        """Log a line, if there is room."""
+        """Log a line, unless there were too many lately."""
         if self._room.take():
             self._say(text)

@@ -1,4 +1,4 @@
-"""Serves a policy to openpi's clients: a WebSocket, thinking in a thread beside its event loop; `/healthz`."""
+"""Serves a policy to openpi's clients by a WebSocket with `/healthz`; the policy runs in a thread of its own."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ class RunFolder:
     """A run, or all that is in one folder.
 
     Attributes:
-        folder: that has the folders of the episodes.
-        name: of the page.
-        page: the file of the page.
-        episodes: in the order in which they were run; of a whole folder by name.
-        notes: what is missing or was not well with the run as a whole, a line each.
+        folder: folder that has the folders of the episodes.
+        name: title of the page.
+        page: file of the page.
+        episodes: episodes in the order of the run; for a whole folder in the order of their names.
+        notes: a line for each problem of the run as a whole.
     """
 
     folder: Path

@@ -11,7 +11,7 @@ from kc_vla.reports.run_table import RunTable
 
 
 class RunTableLog:
-    """A table whose errors end nothing: they are logged."""
+    """A table of a run whose errors are logged and end nothing."""
 
     def __init__(self, folder: Path, planned: int, say: Callable[[str], None]) -> None:
         """Prepare to print a table at the end.
