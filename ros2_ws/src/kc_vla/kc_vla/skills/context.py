@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.skills.boxes import UprightBox, named_obstacles
+from kc_vla.skills.hands import SLOW
 from kc_vla.skills.held_thing import DroppedThing, HeldThing
-from kc_vla.skills.interface import ArmPath, ArmReading, HoldStage, SkillError, Step, Vector
+from kc_vla.skills.interface import ArmPath, ArmReading, BlockedStartError, HoldStage, SkillError, Step, Vector
 from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
 from kc_vla.skills.tool_path import PathMaker, ToolPose
 
@@ -19,6 +20,8 @@ LEAST_M = 0.004
 """Fingers that are closer together than this have nothing between them, m."""
 _SETTLE_S = 0.25
 """The arm is behind its set-points by so much, s."""
+_RISE_M = 0.1
+"""A hand that is in something, as far as is seen, rises straight by so much first, m."""
 _EMPTY_S = 0.1
 """The hand is empty once nothing was between its fingers for so long, s."""
 
@@ -127,7 +130,11 @@ class SkillContext:
             around: boxes that the way keeps clear of; None: those of all that was perceived.
         """
         self._avoid(self._obstacles() if around is None else around, width)
-        return self.along(stage, self.paths.free(self.posture, pose), width)
+        try:
+            return self.along(stage, self.paths.free(self.posture, pose), width)
+        except BlockedStartError:
+            rise = self.paths.straight(self.posture, [self.tool.moved(z=_RISE_M)], SLOW)
+            return self.along(stage, np.concatenate([rise, self.paths.free(rise[-1], pose)]), width)
 
     def clear(
         self,

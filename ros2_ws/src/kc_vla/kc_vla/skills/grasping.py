@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -14,17 +15,22 @@ from kc_vla.skills.interface import ArmPath, Skill, SkillError, first_possible
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.tool_path import ToolPose
 
-_SPARE_M = 0.005
-"""The gripper opens by so much more than a thing is wide."""
+_SPARE_M = 0.002
+"""The gripper has to open by so much more than a thing is wide, m ..."""
+_NEAR_M = 0.005
+"""... and opens by so much on each side where there is no room for more, m."""
 _DEPTH, _LOWEST = 0.035, 0.011
 """The tool goes so far below the top of a thing, and no nearer than this to what it stands on, m."""
 _ROUND = 0.93
 """What is as wide as this share of its length can be taken from any side."""
 _TURNS = np.radians([0, 15, -15, 30, -30, 45, -45, 60, -60, 75, -75, 90])
 """Turns of the hand that are tried at something round, rad from straight ahead."""
-_HIGHER = (0.0, 0.01, 0.02)
-"""Grasps are tried so much nearer to the top, m."""
-_LEAST_DEPTH = 0.008
+_HIGHER = (0.0, 0.003, 0.01, 0.02)
+"""Grasps are tried so much higher, m ..."""
+_LEAST_DEPTH, _THIN = 0.008, 0.02
+"""... but no nearer to the top than this, m; what is thinner than the second is taken with the tips, at its top."""
+_ASIDE, _END = (0.0, 0.02, -0.02, 0.04, -0.04), 0.02
+"""Grasps are tried so far from the middle of something long, and no nearer to its ends than this, m."""
 _MOVED_M = 0.04
 """What is seen no further than this from where it was has not been taken, m."""
 
@@ -95,17 +101,17 @@ def grasps(context: SkillContext, thing: PerceivedThing) -> Iterator[tuple[ToolP
             f"{context.opening * 100:.1f} cm"
         )
     deep = max(thing.position[2], thing.top - _DEPTH, thing.bottom + _LOWEST)
-    for higher in _HIGHER:
-        height = min(deep + higher, thing.top - _LEAST_DEPTH) if higher else deep
-        for yaw, across in ways:
-            if across > context.opening - _SPARE_M:
-                continue
-            place = np.array([*thing.position[:2], height])
-            for wide in (context.opening, across + 2 * _SPARE_M):
-                wide = min(wide, context.opening)
-                if not any(meets_any(each, around) for each in hand_boxes(place, yaw, wide)):
-                    yield ToolPose(place, facing_down(yaw)), wide, across
-                    break
+    high = max(deep, thing.top - (0.0 if thing.extent[2] < _THIN else _LEAST_DEPTH))
+    heights = [deep + higher for higher in _HIGHER if deep + higher <= high]
+    for aside, (yaw, across) in product(_ASIDE, ways):
+        if across > context.opening - _SPARE_M or abs(aside) > max(0.0, _length(thing, across) / 2 - _END):
+            continue
+        along = aside * np.array([np.cos(yaw), np.sin(yaw)])
+        for height, wide in product(heights, (context.opening, min(across + 2 * _NEAR_M, context.opening))):
+            place = np.array([*(thing.position[:2] + along), height])
+            if not any(meets_any(each, around) for each in hand_boxes(place, yaw, wide)):
+                yield ToolPose(place, facing_down(yaw)), wide, across
+                break
 
 
 def _ways(thing: PerceivedThing, ahead: float) -> list[tuple[float, float]]:
@@ -118,6 +124,12 @@ def _ways(thing: PerceivedThing, ahead: float) -> list[tuple[float, float]]:
     turned = [(ahead + float((each - ahead + np.pi / 2) % np.pi - np.pi / 2), across) for each, across in across_each]
     about = [(each + half, across) for each, across in sorted(turned, key=lambda way: way[1]) for half in (0.0, np.pi)]
     return about  # the same between the fingers, and perhaps within reach where the first is not
+
+
+def _length(thing: PerceivedThing, across: float) -> float:
+    """Return how long a thing is along the hand, m; nothing for what is not longer than it is wide across."""
+    sides = thing.footprint[0]
+    return 0.0 if across > _ROUND * float(sides.max()) else float(sides.max())
 
 
 def _holds(context: SkillContext, across: float) -> bool:

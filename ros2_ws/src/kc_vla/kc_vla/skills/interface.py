@@ -24,6 +24,10 @@ class SkillError(StackError):
     """A skill that failed, or that cannot be done; the text says in one line why."""
 
 
+class BlockedStartError(SkillError):
+    """The arm is in something where it stands, by what was perceived: no free way begins there."""
+
+
 def first_possible(
     candidates: Iterable[Candidate], plan: Callable[[Candidate], Planned], failure: SkillError
 ) -> tuple[Candidate, Planned]:

@@ -12,13 +12,13 @@ from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.robot import JointLimits, Robot
 from kc_vla.motion.hand import PAD
 from kc_vla.motion.planner import MotionPlanner
-from kc_vla.motion.problem import MotionError
+from kc_vla.motion.problem import MotionError, MotionProblem
 from kc_vla.motion.scene import HeldBox, MotionScene, SceneBox
 from kc_vla.skills.boxes import UprightBox
 from kc_vla.skills.grips import best_grip
 from kc_vla.skills.hands import CARRYING
 from kc_vla.skills.held_thing import HeldThing
-from kc_vla.skills.interface import SkillError, Vector
+from kc_vla.skills.interface import BlockedStartError, SkillError, Vector
 from kc_vla.skills.tool_path import VELOCITY_SHARE, StraightPathMaker, ToolPose
 
 MOST_SPEED = 0.8
@@ -70,8 +70,13 @@ class MotionPathMaker(StraightPathMaker):
 
     def free(self, start: Vector, goal: ToolPose) -> Vector:
         """Return set-points to a pose by any free way: see `PathMaker.free`."""
+        begin = self._inside(start)
         try:
-            path = self._planner.to_pose(self._inside(start), goal.matrix @ self._ungrip)
+            self._planner.check_start(begin)
+        except MotionError as error:
+            raise (BlockedStartError if error.problem is MotionProblem.COLLISION else SkillError)(str(error)) from None
+        try:
+            path = self._planner.to_pose(begin, goal.matrix @ self._ungrip)
             held = self._planner.scene.held is not None
             joints = self._planner.trajectory(path, tool_speed=CARRYING if held else np.inf).joints
         except MotionError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -22,11 +23,11 @@ _RIM = 0.014
 """Thickness of the walls of what is hollow, m."""
 _MARGINS = (0.02, 0.01, 0.003)
 """Around a thing where it is put; the first that leaves room counts, m."""
-_GRID = 0.02
-"""Between two spots that are tried, m."""
+_GRID, _FINE_GRID = 0.02, 0.01
+"""Between two spots that are tried on the worktop, and in or on something, m."""
 _FLOOR = {"drawer": 0.01, "sink": 0.009, "tray": 0.005}
 """Height of the floor of what is hollow above its lower side, m; where none is named, that of a drawer."""
-_DROPS = (0.004, 0.03, 0.055)
+_DROPS = (0.004, 0.03, 0.055, 0.08)
 """A thing is released so far above what it is to stand on, m; higher where a hollow has no room for the hand."""
 _FREED, _FREED_OPEN = 0.018, 0.03
 """The fingers open by so much to release a thing in a hollow, and elsewhere, m."""
@@ -101,19 +102,29 @@ def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None)
     ground = _ground(holder)
     size = np.array([*thing.footprint[0], thing.extent[2]])
     wide = min(context.opening, held.width + _FREED)
+
+    @cache
+    def room(x: float, y: float, yaw: float) -> float:
+        """Return the widest margin that there is around the thing, m; a negative number where it has no room."""
+        body = UprightBox(np.array([x, y, ground + size[2] / 2 + 0.012]), size, yaw + held.turn)
+        found = -1.0
+        for margin in reversed(_MARGINS):
+            if not _within(body.grown(margin / 2), holder, inside) or meets_any(body.grown(margin), around):
+                break
+            found = margin
+        return found
+
     for drop in _DROPS if inside else _DROPS[:1]:
         for margin in _MARGINS:
             for x, y in _places(context, holder):
                 ahead = holder.yaw if holder is not None and inside else float(np.arctan2(y, x))
-                for turn in _TURNS:
-                    yaw = ahead + float(turn)
+                for yaw in ahead + _TURNS:
                     place = np.array([x, y, ground + held.below + drop])
-                    body = UprightBox(np.array([x, y, ground + size[2] / 2 + 0.012]), size, yaw + held.turn)
-                    if not _within(body.grown(margin / 2), holder, inside) or meets_any(body.grown(margin), around):
+                    if room(x, y, float(yaw)) < margin:
                         continue
-                    if any(meets_any(each, around) for each in hand_boxes(place, yaw, wide)):
+                    if any(meets_any(each, around) for each in hand_boxes(place, float(yaw), wide)):
                         continue
-                    yield ToolPose(place, facing_down(yaw))
+                    yield ToolPose(place, facing_down(float(yaw)))
                     break
 
 
@@ -136,7 +147,7 @@ def _places(context: SkillContext, holder: PerceivedThing | None) -> Iterator[tu
         grid.sort(key=lambda each: float(np.hypot(each[0] - tool[0], each[1] - tool[1])))
     else:
         half = holder.size[:2] / 2
-        xs, ys = (np.arange(0.0, side, _GRID) for side in half)
+        xs, ys = (np.arange(0.0, side, _FINE_GRID) for side in half)
         own = [(sx * x, sy * y) for x in xs for y in ys for sx in (1, -1) for sy in (1, -1)]
         own = sorted(dict.fromkeys(own), key=lambda each: float(np.hypot(*each)))
         points = holder.out(np.array([[x, y, 0.0] for x, y in own]))

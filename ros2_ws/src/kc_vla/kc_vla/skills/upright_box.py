@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import hypot
 
 import numpy as np
 
@@ -30,7 +32,7 @@ class UprightBox:
         sides, yaw = thing.footprint
         return cls(thing.position, np.array([*sides, thing.extent[2]]), yaw)
 
-    @property
+    @cached_property
     def corners(self) -> Vector:
         """Return the corners of its footprint (4, 2), m."""
         half = self.size[:2] / 2
@@ -45,6 +47,9 @@ class UprightBox:
     def meets(self, other: UprightBox) -> bool:
         """Return whether the two have a point in common."""
         if abs(self.middle[2] - other.middle[2]) >= (self.size[2] + other.size[2]) / 2:
+            return False
+        apart = hypot(self.middle[0] - other.middle[0], self.middle[1] - other.middle[1])
+        if apart >= (hypot(self.size[0], self.size[1]) + hypot(other.size[0], other.size[1])) / 2:
             return False
         mine, theirs = self.corners, other.corners
         for yaw in (self.yaw, other.yaw):
