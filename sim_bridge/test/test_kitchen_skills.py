@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +35,13 @@ def test_the_table_counts_what_the_truth_says() -> None:
             verdict("PickupObject", True, True),
             verdict("PickupObject", True, False),
             verdict("PickupObject", False, False, "mug_1 is too wide"),
+            replace(verdict("PickupObject", False, False, "mug_1 is too wide"), possible=False),
             verdict("OpenObject", True, True),
         ]
     )
-    assert "4 skills in 1 kitchens" in shown
-    assert "| PickupObject | 33.3 (6.1 to 79.2) | 3 | 1 | 7 |" in shown
-    assert "| PickupObject | THING is too wide | 1 |" in shown
+    assert "5 skills in 1 kitchens" in shown
+    assert "| PickupObject | 33.3 (6.1 to 79.2) | 3 | 1 | 1 | 7 |" in shown
+    assert "| PickupObject | THING is too wide | 2 |" in shown
 
 
 def test_without_its_script_nothing_happens_in_a_kitchen_and_handles_are_reported() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from kc_vla.planning.skills import Call
 from kc_vla_sim.frame import GroundTruthObject
+from kc_vla_sim.kitchen.handling.feasibility import can_be_gripped, has_room
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
 from kc_vla_sim.kitchen.kinds import DRAWER, KINDS
 
@@ -32,6 +33,7 @@ class SkillVerdict:
         true: the simulator says so, too.
         reason: why it failed, as it was reported.
         seconds: of simulated time.
+        possible: it could be done: the gripper opens wide enough, or there is room in the drawer.
     """
 
     seed: int
@@ -41,6 +43,7 @@ class SkillVerdict:
     true: bool
     reason: str
     seconds: float
+    possible: bool = True
 
 
 class SkillTrial:
@@ -87,13 +90,13 @@ class SkillTrial:
         return self._judged(skill, (name,), lambda: state in self._state(name))
 
     def _picked(self, name: str) -> SkillVerdict:
-        before = self._truth(name).pose.position[2]
+        before, possible = self._truth(name).pose.position[2], can_be_gripped(self._truth(name))
 
         def held() -> bool:
             now = self._truth(name)
             return now.pose.position[2] > before + _LIFTED_M and self._is_in_hand(now)
 
-        return self._judged("PickupObject", (name,), held)
+        return self._judged("PickupObject", (name,), held, possible)
 
     def _is_in_hand(self, true: GroundTruthObject) -> bool:
         tool = np.array(self._arm.frame.tool_pose.position)
@@ -101,15 +104,25 @@ class SkillTrial:
 
     def _put(self, name: str, holder: str) -> SkillVerdict:
         relation = "in" if holder.startswith("drawer") else "on"
-        there = f"{relation} {holder}"
-        return self._judged("PutObject", (name, holder), lambda: self._truth(name).attributes.get("place") == there)
+        there, possible = f"{relation} {holder}", True
+        if holder == "drawer_1":
+            others = [each for each in self._arm.frame.detections if each.object_id not in (name, holder)]
+            possible = has_room(self._truth(name), self._truth(holder), others)
+        return self._judged(
+            "PutObject", (name, holder), lambda: self._truth(name).attributes.get("place") == there, possible
+        )
 
-    def _judged(self, skill: str, arguments: tuple[str, ...], truth: Callable[[], bool]) -> SkillVerdict:
+    def _judged(
+        self, skill: str, arguments: tuple[str, ...], truth: Callable[[], bool], possible: bool = True
+    ) -> SkillVerdict:
         called = tuple(map(self._perceived, arguments))
         result = self._arm.do(Call(skill, called))
         for _ in range(10):  # what was released comes to rest
             self._arm.stay()
-        return SkillVerdict(self._seed, skill, called, result.done, bool(truth()), result.reason, result.seconds)
+        true = bool(truth())
+        return SkillVerdict(
+            self._seed, skill, called, result.done, true, result.reason, result.seconds, possible or true
+        )
 
     def _perceived(self, name: str) -> str:
         """Return the id by which perception knows an object of the truth; its own where nothing like it was seen."""

@@ -17,15 +17,18 @@ def table(verdicts: Sequence[SkillVerdict]) -> str:
     lines = [
         f"{len(verdicts)} skills in {kitchens} kitchens, judged by the simulator's truth.",
         "",
-        "| skill | done, % (95 %) | tried | reported as done, and were not | median s |",
-        "| --- | --- | --- | --- | --- |",
+        "| skill | done of what is possible, % (95 %) | possible | impossible | reported as done, and were not | "
+        "median s |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for skill in dict.fromkeys(each.skill for each in verdicts):
         rows = [each for each in verdicts if each.skill == skill]
         wrong = sum(each.said and not each.true for each in rows)
         middle = sorted(each.seconds for each in rows)[len(rows) // 2]
-        share = Share(sum(each.true for each in rows), len(rows))
-        lines.append(f"| {skill} | {share} | {len(rows)} | {wrong} | {middle:.0f} |")
+        possible = [each for each in rows if each.possible]
+        share = Share(sum(each.true for each in possible), len(possible)) if possible else ""
+        left = len(rows) - len(possible)
+        lines.append(f"| {skill} | {share} | {len(possible)} | {left} | {wrong} | {middle:.0f} |")
     reasons = Counter((each.skill, _without_ids(each)) for each in verdicts if not each.said)
     if reasons:
         lines += ["", "| skill | reason of a failure | times |", "| --- | --- | --- |"]
