@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from kc_vla.skills.boxes import UprightBox, named_obstacles
 from kc_vla.skills.handles import HANDLE, Handle, handle_of
-from kc_vla.skills.interface import SkillError
-from kc_vla.skills.perceived import PerceivedScene
+from kc_vla.skills.interface import SkillError, Vector
+from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
 
 _BAR_M, _LYING_M, _STANDING_M = 0.014, 0.12, 0.1
 """Thickness of a bar, and the lengths of those of drawers and of doors, m."""
+_DOOR_M, _EDGE_M, _WIDEST_M = 0.015, 0.022, 1.5
+"""Thickness of a door, from the bar of its handle to its free edge, and its width at most, m."""
 
 
-def bars(scene: PerceivedScene) -> Iterator[tuple[str, UprightBox]]:
-    """Yield the bar of each handle that was seen, with the id of what it opens."""
+def handles(scene: PerceivedScene) -> Iterator[tuple[PerceivedThing, Handle]]:
+    """Yield each thing that a handle was seen of, with that; what is reported of it and is no place is left out."""
     for each in scene.all():
-        if HANDLE not in each.attributes:
-            continue
-        try:
-            handle = handle_of(each)
-        except SkillError:
-            continue  # what is reported of it is no place
-        yield each.object_id, bar_of(handle)
+        if HANDLE in each.attributes:
+            try:
+                yield each, handle_of(each)
+            except SkillError:
+                continue
 
 
 def bar_of(handle: Handle) -> UprightBox:
@@ -33,6 +34,37 @@ def bar_of(handle: Handle) -> UprightBox:
     return UprightBox(handle.position, np.array(size), handle.yaw(handle.opening))
 
 
-def with_bars(scene: PerceivedScene, *without: str) -> list[tuple[str, UprightBox]]:
-    """Return the boxes of all that was seen, and the bars of handles, each with the id of its thing."""
-    return [*named_obstacles(scene, without), *bars(scene)]
+def door_of(thing: PerceivedThing, handle: Handle) -> UprightBox | None:
+    """Return the box of a door as it is now; None for a drawer."""
+    if handle.hinge is None:
+        return None
+    along = door_line(handle)
+    far = float(np.linalg.norm(along))
+    if not 0.0 < far < _WIDEST_M:
+        return None
+    middle = along / 2 + _DOOR_M / 2 * handle.out[:2]
+    turned = Rotation.from_euler("z", handle.turn * handle.opening)
+    place = turned.apply([*middle, 0.0]) + np.array([*handle.hinge, thing.position[2]])
+    yaw = float(np.arctan2(along[1], along[0])) + handle.turn * handle.opening
+    return UprightBox(place, np.array([far, _DOOR_M, thing.size[2]]), yaw)
+
+
+def door_line(handle: Handle) -> Vector:
+    """Return the way from the hinge of a door that is closed to its free edge (2,), m."""
+    assert handle.hinge is not None
+    out = handle.out[:2]
+    across = handle.at(0.0)[:2] - handle.hinge
+    along = across - float(across @ out) * out
+    far = float(np.linalg.norm(along))
+    return np.asarray(along * (far + _EDGE_M) / far if far > 1e-3 else 0.0 * along)
+
+
+def with_fronts(scene: PerceivedScene, *without: str) -> list[tuple[str, UprightBox]]:
+    """Return the boxes of all that was seen, with handles and open doors, each with the id of its thing."""
+    found = named_obstacles(scene, without)
+    for thing, handle in handles(scene):
+        found.append((thing.object_id, bar_of(handle)))
+        door = door_of(thing, handle)
+        if door is not None and OPENED in thing.states:
+            found.append((thing.object_id, door))
+    return found

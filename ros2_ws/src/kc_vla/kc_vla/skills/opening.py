@@ -9,6 +9,7 @@ import numpy as np
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.handles import Handle, handle_of
 from kc_vla.skills.hands import ABOVE, BRISK, CLOSED_M, SLOW, facing_down
+from kc_vla.skills.hooking import is_beneath, slid_from_front
 from kc_vla.skills.interface import Skill, SkillError, Step
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, OPENED
@@ -51,22 +52,24 @@ def close_thing(context: SkillContext, object_id: str) -> Skill:
 
 
 def _opened(context: SkillContext, object_id: str, handle: Handle) -> Iterator[Step]:
-    yield from _moved(context, handle, _DRAWER_OPEN if handle.hinge is None else _DOOR_OPEN)
+    yield from _moved(context, object_id, handle, _DRAWER_OPEN if handle.hinge is None else _DOOR_OPEN)
     yield from look_into(context, object_id)
     if OPENED not in context.scene.need(object_id).states:
         raise SkillError(f"{object_id} is not seen open after it was pulled: the handle may have slipped away")
 
 
 def _shut(context: SkillContext, object_id: str, handle: Handle) -> Iterator[Step]:
-    yield from _moved(context, handle, 0.0)
+    yield from _moved(context, object_id, handle, 0.0)
     yield from context.look_for(object_id)
     if CLOSED not in context.scene.need(object_id).states:
         raise SkillError(f"{object_id} is not seen closed after it was pushed")
 
 
-def _moved(context: SkillContext, handle: Handle, to: float) -> Iterator[Step]:
+def _moved(context: SkillContext, object_id: str, handle: Handle, to: float) -> Iterator[Step]:
     if handle.hinge is not None:
         yield from _swung(context, handle, to)
+    elif is_beneath(context.scene, drawer := context.scene.need(object_id), handle):
+        yield from slid_from_front(context, drawer, handle, to)
     else:
         yield from _slid(context, handle, to)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.front_boxes import with_bars
+from kc_vla.skills.front_boxes import with_fronts
 from kc_vla.skills.hands import CLOSED_M, SLOW, facing
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_at
@@ -63,7 +63,7 @@ def _switched(context: SkillContext, object_id: str, state: str) -> Skill:
 
 
 def _pressed(context: SkillContext, thing: PerceivedThing, switch: SwitchPlace, state: str) -> Iterator[Step]:
-    around, name = with_bars(context.scene), thing.object_id
+    around, name = with_fronts(context.scene), thing.object_id
     failure = SkillError(f"a finger cannot reach the switch of {name}")
 
     def ways(hand: Rotation) -> tuple[ArmPath, ArmPath, ArmPath]:
