@@ -81,6 +81,18 @@ class MotionPlanner:
         """Return why the arm cannot be at angles (D,), rad, in the scene; None where it can."""
         return self._checker(touch).why_blocked(self._joints(joints, "the pose of the arm"))
 
+    def why_hand_blocked(self, pose: ArrayLike, touch: Collection[str] = ()) -> MotionError | None:
+        """Return why the hand, and what it holds, cannot be at a pose, whatever the arm does; None where it can.
+
+        Args:
+            pose: of the tool frame (4, 4), base frame, m.
+            touch: names of boxes that the hand may touch.
+
+        Raises:
+            MotionError: the pose is none, or out of the workspace.
+        """
+        return self._checker(touch).why_hand_blocked(self._target(pose))
+
     def check_start(self, start: Sequence[float] | Vector, touch: Collection[str] = ()) -> None:
         """Check that a motion can begin at angles (D,), rad.
 

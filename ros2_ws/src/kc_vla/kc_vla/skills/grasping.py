@@ -9,6 +9,7 @@ import numpy as np
 
 from kc_vla.skills.boxes import hand_boxes, meets_any, obstacles
 from kc_vla.skills.context import SkillContext
+from kc_vla.skills.front_reach import opened_front, take_tilted
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, first_possible
@@ -44,6 +45,10 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     thing = context.scene.need(object_id)
     if context.scene.is_shut_in(thing):
         raise SkillError(f"{object_id} is in {thing.container[1]}, which is closed")
+    relation, holder_id = thing.container
+    if relation == "in" and (space := opened_front(context.scene, holder_id)) is not None:
+        yield from take_tilted(context, thing, space)
+        return ""
     failure = SkillError(f"{object_id} cannot be reached from above: something is in the way of the hand")
     (pose, wide, across), approach = first_possible(
         grasps(context, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
+from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.interface import Vector
 from kc_vla.skills.perceived import PerceivedThing
 
@@ -23,12 +25,25 @@ class HeldThing:
         width: between the fingers that hold it, m.
         below: from the tool center point down to the lower side of the thing, m.
         turn: yaw of the thing's footprint less that of the tool, rad.
+        raised: of the hand that took it, from straight down, rad.
+        ahead: the middle of the thing is so far before the tool center point, along the yaw of the hand, m.
     """
 
     thing: PerceivedThing
     width: float
     below: float
     turn: float
+    raised: float = 0.0
+    ahead: float = 0.0
+
+    @property
+    def in_grip(self) -> Vector:
+        """Return the pose of the middle of the thing in the frame of the tool (4, 4), m."""
+        into = facing(0.0, self.raised).inv()
+        pose = np.eye(4)
+        pose[:3, :3] = (into * Rotation.from_euler("z", self.turn)).as_matrix()
+        pose[:3, 3] = into.apply((self.ahead, 0.0, self.thing.extent[2] / 2 - self.below))
+        return pose
 
 
 @dataclass(frozen=True)

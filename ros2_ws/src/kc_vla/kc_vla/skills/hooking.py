@@ -9,8 +9,9 @@ import numpy as np
 from kc_vla.skills.boxes import UprightBox
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_boxes import handles, with_fronts
+from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.handles import Handle
-from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing
+from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW
 from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
 from kc_vla.skills.tool_path import ToolPose

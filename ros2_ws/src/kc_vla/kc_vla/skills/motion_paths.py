@@ -47,6 +47,7 @@ class MotionPathMaker(StraightPathMaker):
             RobotError, DescriptionError: the robot has no links, or no description that can be used.
         """
         self._planner = MotionPlanner(robot, max_speed=max_speed)
+        self._near_planner: MotionPlanner | None = None
         self.lean, grip = best_grip(robot)
         kinematics = Kinematics(robot.links_of(""))
         slow = np.minimum(robot.limits.speed, max_speed / VELOCITY_SHARE)
@@ -64,9 +65,9 @@ class MotionPathMaker(StraightPathMaker):
         carried = None
         if held is not None:
             sides, height = held.thing.footprint[0], held.thing.extent[2]
-            in_grip = _pose(np.array([0.0, 0.0, held.below - height / 2]), -held.turn)
-            carried = HeldBox(held.thing.object_id, self._grip @ in_grip, np.array([*sides, height]))
+            carried = HeldBox(held.thing.object_id, self._grip @ held.in_grip, np.array([*sides, height]))
         self._planner.scene = MotionScene(boxes=tuple(found), held=carried, width=width)
+        self._near_planner = None
 
     def free(self, start: Vector, goal: ToolPose) -> Vector:
         """Return set-points to a pose by any free way: see `PathMaker.free`."""
@@ -85,13 +86,26 @@ class MotionPathMaker(StraightPathMaker):
 
     def clear(self, start: Vector, poses: Sequence[ToolPose], speed: float, touch: Collection[str]) -> Vector:
         """Return set-points along straight lines that touch nothing: see `PathMaker.clear`."""
-        near = self._planner.in_scene(replace(self._planner.scene, clearance=_NEAR_M))
+        near = self._near()
         try:
             path = near.line(self._inside(start), *(each.matrix @ self._ungrip for each in poses), touch=touch)
             joints = near.trajectory(path, tool_speed=speed).joints
         except MotionError as error:
             raise SkillError(str(error)) from None
         return np.asarray(joints[1:] if len(joints) > 1 else joints)
+
+    def fits(self, pose: ToolPose, touch: Collection[str]) -> bool:
+        """Return whether the hand touches nothing at a pose: see `PathMaker.fits`."""
+        try:
+            return self._near().why_hand_blocked(pose.matrix @ self._ungrip, touch) is None
+        except MotionError:
+            return False
+
+    def _near(self) -> MotionPlanner:
+        """Return the planner for ways close to things."""
+        if self._near_planner is None:
+            self._near_planner = self._planner.in_scene(replace(self._planner.scene, clearance=_NEAR_M))
+        return self._near_planner
 
     def _inside(self, start: Vector) -> Vector:
         """Return where a path begins: measured angles (N,), rad, may lie at a limit."""

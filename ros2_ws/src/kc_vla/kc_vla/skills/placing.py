@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from kc_vla.skills.boxes import HOLLOW, UprightBox, hand_boxes, meets_any, obstacles
 from kc_vla.skills.context import SkillContext
+from kc_vla.skills.front_reach import opened_front, put_tilted, take_tilted
+from kc_vla.skills.grasping import pick_up
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
 from kc_vla.skills.held_thing import HeldThing
-from kc_vla.skills.interface import ArmPath, Skill, SkillError, Vector, first_possible
+from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
 from kc_vla.skills.tool_path import ToolPose
@@ -52,6 +54,34 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     holder = None if holder_id == SURFACE else context.scene.need(holder_id)
     if holder is not None and CLOSED in holder.states and holder.object_type in HOLLOW:
         raise SkillError(f"{holder_id} is closed")
+    space = None if holder is None else opened_front(context.scene, holder_id)
+    if held.raised and space is None and holder is not None:
+        yield from put_down(context, object_id, SURFACE)
+        yield from pick_up(context, object_id)
+    elif space is not None and not held.raised:
+        yield from put_down(context, object_id, SURFACE)
+        yield from context.look_for(object_id)
+        yield from take_tilted(context, context.scene.need(object_id), None)
+    held = context.held
+    assert held is not None
+    since_s = context.scene.now_s
+    if held.raised:
+        grid = () if space is not None else _places(context, None)
+        target = yield from put_tilted(context, held, space, grid)
+    else:
+        target = yield from _put_from_above(context, held, holder, holder_id)
+    if holder is not None and (space is not None or holder.object_type in HOLLOW):
+        yield from look_into(context, holder_id)
+    yield from context.look_for(object_id)
+    _check_there(context, object_id, holder_id, since_s, target)
+    return ""
+
+
+def _put_from_above(
+    context: SkillContext, held: HeldThing, holder: PerceivedThing | None, holder_id: str
+) -> Generator[Step, None, Vector]:
+    """Yield the steps that put what is in the hand down from above; return where its lower side is then (3,), m."""
+    object_id = held.thing.object_id
     inside = holder is not None and holder.object_type in HOLLOW
     failure = SkillError(f"there is no room for {object_id} in or on {holder_id}")
 
@@ -69,22 +99,33 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     yield context.settled("lower")
     wide = min(context.opening, held.width + (_FREED if inside else _FREED_OPEN))
     yield context.fingers("release", wide)
-    since_s = context.scene.now_s
     context.held = None
     yield context.along("retreat", lower[::-1], wide)
-    if inside:
-        yield from look_into(context, holder_id)
-    yield from context.look_for(object_id)
+    return np.array([*pose.position[:2], _ground(holder)])
+
+
+def _check_there(context: SkillContext, object_id: str, holder_id: str, since_s: float, target: Vector) -> None:
+    """Check that a thing is seen where it was put.
+
+    Args:
+        context: of the skill.
+        object_id: of the thing.
+        holder_id: what it was put on or into.
+        since_s: stamp after which it was released, s.
+        target: where the middle of its lower side should be (3,), m.
+
+    Raises:
+        SkillError: it is not.
+    """
     seen = context.seen_since(object_id, since_s)
     if seen is None:
         raise SkillError(f"{object_id} is not seen after it was put on or into {holder_id}")
-    off = float(np.linalg.norm(seen.position[:2] - pose.position[:2]))
-    high = float(seen.bottom) - _ground(holder)
+    off = float(np.linalg.norm(seen.position[:2] - target[:2]))
+    high = float(seen.bottom - target[2])
     if high > _FOUND_HIGH_M:
         raise SkillError(f"{object_id} is seen {high * 100:.0f} cm above where it was put: it may stick to the hand")
     if not _is_at(seen, holder_id) and off > _FOUND_M:
         raise SkillError(f"{object_id} is seen {off * 100:.0f} cm away from where it was put")
-    return ""
 
 
 def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None) -> Iterator[ToolPose]:

@@ -9,7 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_boxes import with_fronts
-from kc_vla.skills.hands import CLOSED_M, SLOW, facing
+from kc_vla.skills.hand_turns import facing
+from kc_vla.skills.hands import CLOSED_M, SLOW
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_at
 from kc_vla.skills.perceived import PerceivedThing

@@ -117,6 +117,10 @@ class PathMaker(Protocol):
         """
         ...
 
+    def fits(self, pose: ToolPose, touch: Collection[str]) -> bool:
+        """Return whether the hand, and what it holds, touches nothing at a pose but the things of `touch`."""
+        ...
+
     def free(self, start: Vector, goal: ToolPose) -> Vector:
         """Return set-points (T, N), rad, to a pose; the tool may go any way that is free.
 
@@ -189,6 +193,10 @@ class StraightPathMaker:
     def clear(self, start: Vector, poses: Sequence[ToolPose], speed: float, touch: Collection[str]) -> Vector:
         """Return set-points along straight lines: these look at no obstacle."""
         return self.straight(start, poses, speed)
+
+    def fits(self, pose: ToolPose, touch: Collection[str]) -> bool:
+        """Return True: these ways look at no obstacle."""
+        return True
 
     def free(self, start: Vector, goal: ToolPose) -> Vector:
         """Return set-points to a pose, up, across and down: see `PathMaker.free`."""
