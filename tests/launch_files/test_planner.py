@@ -85,6 +85,17 @@ def test_a_planner_needs_to_see(read: Callable[..., Nodes]) -> None:
         read("piper", arm="emulated", planner="true")
 
 
+def test_a_real_arm_gets_no_power_before_a_camera_is_calibrated(read: Callable[..., Nodes], tmp_path: Path) -> None:
+    cameras = tmp_path / "desk.yaml"
+    given = {"arm": "piper", "can": "lo", "planner": "true", "detector": "vision_msgs", "cameras": str(cameras)}
+    views = "third_person: {{topic: /one/image{}}}\nwrist: {{topic: /other/image}}\n"
+    cameras.write_text(views.format(""))
+    with pytest.raises(Exception, match="measure its place with 'kc-vla calibrate hand-eye', and name the file as"):
+        read("piper", **given)
+    cameras.write_text(views.format(", hand_eye: place.yaml"))
+    assert read("piper", **given)["skill_server"]["real"] is True
+
+
 def test_a_skill_by_a_policy_starts_its_server(read: Callable[..., Nodes], tmp_path: Path) -> None:
     panda = load_robot("panda_sim")
     assert panda.urdf is not None

@@ -12,6 +12,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
 
 from kc_vla.arm.kinds import ARMS, choose_arm
+from kc_vla.calibration.needed import NO_CAMERA_PLACE
 from kc_vla.core.options import parse_options
 from kc_vla.core.robot import load_robot
 from kc_vla.core.robot_model import PIPER, ROS, SIMULATED
@@ -106,6 +107,22 @@ def check(context: LaunchContext) -> None:
     _cameras(context)
 
 
+def check_place(context: LaunchContext) -> None:
+    """Check that skills know where a camera of a real arm is, before that arm gets power.
+
+    Raises:
+        RuntimeError: no file with a camera's place is named.
+    """
+    if is_planned(context) and _kind(context) != EMULATED and not _places(context):
+        raise RuntimeError(NO_CAMERA_PLACE)
+
+
+def _places(context: LaunchContext) -> str:
+    """Return the files with the places of the cameras, separated as in a PATH."""
+    robot, file = (chosen(context, name) for name in ("robot", "cameras"))
+    return hand_eye_files(Path(file).expanduser(), load_robot(robot))
+
+
 def mover(context: LaunchContext) -> list[SetLaunchConfiguration]:
     """What `policy:=auto` stands for: an arm that is real moves by nothing that nobody has named."""
     if chosen(context, "policy") != AUTO:
@@ -159,9 +176,7 @@ def cameras(context: LaunchContext) -> list[Node]:
 
 def told_transforms(context: LaunchContext) -> list[Any]:
     """Start the node that publishes where links and cameras are; of the links, where no third-party driver does."""
-    robot, file = (chosen(context, name) for name in ("robot", "cameras"))
-    driven = _kind(context) == ROS
-    return transforms(context, hand_eye_files(Path(file).expanduser(), load_robot(robot)), driven=driven)
+    return transforms(context, _places(context), driven=_kind(context) == ROS)
 
 
 def arm(context: LaunchContext) -> list[Any]:
@@ -214,9 +229,7 @@ def chunks(context: LaunchContext) -> list[Any]:
     if not is_planned(context):
         backend = text(LaunchConfiguration("policy"))
         return [policy_server(("takeover", "script", "bag", "socket"), backend=backend)]
-    robot, file = (chosen(context, name) for name in ("robot", "cameras"))
-    places = hand_eye_files(Path(file).expanduser(), load_robot(robot))
-    return planned_nodes(context, real=_kind(context) != EMULATED, hand_eye=places)
+    return planned_nodes(context, real=_kind(context) != EMULATED, hand_eye=_places(context))
 
 
 def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEntity]:
@@ -298,6 +311,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         OpaqueFunction(function=check_selector),
         OpaqueFunction(function=check_detector),
         OpaqueFunction(function=check_planner),
+        OpaqueFunction(function=check_place),
         *last_word(real=True),
         OpaqueFunction(function=arm),
         OpaqueFunction(function=cameras),

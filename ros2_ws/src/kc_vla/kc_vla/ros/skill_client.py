@@ -20,6 +20,8 @@ from kc_vla_msgs.srv import LookAround
 
 _CANCEL_S = 5.0
 """How long a skill that was stopped may take to end."""
+_TICK_S, _MOST_SILENT = 1.0, 10
+"""The robot's node says several times a second that a skill is being done; after so many s without, it is gone."""
 
 
 class SkillClient:
@@ -36,6 +38,8 @@ class SkillClient:
         self._client = ActionClient(node, DoSkill, topics.DO_SKILL)
         self._look = node.call(LookAround, topics.LOOK_AROUND)
         self._wake = node.from_any_thread(self._work)
+        self._silent = 0
+        node.every(_TICK_S, self._watch)
         self._lock = threading.Lock()
         self._asked: Any = None
         self._number = 0
@@ -112,7 +116,8 @@ class SkillClient:
         if isinstance(asked, LookAround.Request):
             self._look.call_async(asked).add_done_callback(lambda future: self._tell(number, future.result()))
         elif asked is not None:
-            self._client.send_goal_async(asked).add_done_callback(lambda future: self._on_goal(number, future))
+            sent = self._client.send_goal_async(asked, lambda feedback: self._on_feedback())
+            sent.add_done_callback(lambda future: self._on_goal(number, future))
         if cancelled and self._goal is not None:
             self._goal.cancel_goal_async()
 
@@ -121,10 +126,22 @@ class SkillClient:
         if not goal.accepted:
             self._tell(number, "the robot refuses the skill: it is busy with another one")
             return
-        self._goal = goal
+        self._goal, self._silent = goal, 0
         if self._cancelled or number != self._number:
             goal.cancel_goal_async()
         goal.get_result_async().add_done_callback(lambda done: self._on_result(number, goal, done))
+
+    def _on_feedback(self) -> None:
+        self._silent = 0
+
+    def _watch(self) -> None:
+        """End the waiting for a node that was killed, or that hangs: nobody else says that its skill is over."""
+        self._silent += 1
+        if self._goal is not None and self._silent > _MOST_SILENT:
+            self._goal.cancel_goal_async()  # where it only hangs, it is not to go on by itself
+            self._goal = None
+            why = f"the robot's node is gone: it has said nothing of the skill for {_MOST_SILENT * _TICK_S:g} s"
+            self._tell(self._number, why)
 
     def _on_result(self, number: int, goal: Any, future: Any) -> None:
         if self._goal is goal:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kc_vla.calibration.needed import NO_CAMERA_PLACE
 from kc_vla.calibration.reading import load_camera
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core.errors import StackError
@@ -42,10 +43,7 @@ class SkillParameters(RobotParameters):
         """
         files = [each.strip() for each in self.hand_eye.split(os.pathsep) if each.strip()]
         if self.real and not files:
-            raise StartError(
-                "a real arm is not moved by skills without a calibrated camera: measure its place with 'kc-vla "
-                "calibrate hand-eye', and name the file as hand_eye in the file of cameras:="
-            )
+            raise StartError(NO_CAMERA_PLACE)
         for each in files:
             try:
                 load_camera(Path(each).expanduser())
