@@ -63,6 +63,18 @@ def test_a_thing_that_was_moved_is_not_taken_to_be_held() -> None:
     assert kitchen.station.context.held is None
 
 
+def test_fingers_that_do_not_open_are_noticed_before_the_hand_goes_down() -> None:
+    kitchen = FakeKitchen()
+
+    def closed(now: FakeKitchen) -> None:
+        now.width = 0.0
+
+    kitchen.each_step = closed
+    outcome = kitchen.do("PickupObject", "apple_1")
+    assert outcome.reason.startswith("the fingers do not open: they are 0.0 cm apart, and 8.0 cm were asked for")
+    assert kitchen.tool[2] > 0.1
+
+
 def test_a_thing_that_slips_out_is_noticed() -> None:
     kitchen = FakeKitchen()
 

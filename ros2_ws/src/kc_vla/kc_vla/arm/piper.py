@@ -16,6 +16,7 @@ from kc_vla.arm.last_words import PARKED
 from kc_vla.arm.outside import beyond
 from kc_vla.arm.piper_firmware import firmware_of
 from kc_vla.arm.piper_flange import misplaced
+from kc_vla.arm.piper_gripper import NOT_SET, read_stroke
 from kc_vla.arm.piper_link import PiperLink
 from kc_vla.arm.piper_models import JOINTS, require_limits, require_model, require_piper
 from kc_vla.core.robot import JointLimits, Robot, Vector
@@ -34,7 +35,7 @@ _EXPECTED_S = 0.5
 _GRIPPER_TORQUE = 1000
 _GRIPPER_ON, _GRIPPER_OFF = 1, 0
 _POLL_S = 0.02
-_ASK_AGAIN_S = 0.3
+_ASK_AGAIN_S, _GRIPPER_ANSWER_S = 0.3, 1.0
 _MOST_TOLD = 60
 _UNIT = np.radians(1e-3)
 _FOREIGN_S = 1.0
@@ -238,7 +239,10 @@ class PiperArm:
         self.firmware, unknown = self._asked_firmware()
         self.kinematics = Kinematics(self._robot.links_of(self.firmware))
         flange = misplaced(self._sdk.flange(), self.read_state().angles, self.firmware, self._robot)
-        self.warnings = tuple(filter(None, (unknown, flange)))
+        with self._lock:
+            gripper = read_stroke(self._sdk, _GRIPPER_ANSWER_S)
+        unset = NOT_SET.format(channel=self._channel) if gripper is not None and not gripper.stroke else ""
+        self.warnings = tuple(filter(None, (unknown, flange, unset)))
 
     def _is_outside(self, angles: Vector) -> bool:
         """Return whether a joint is outside of the arm's own limits, by more than a unit of the wire."""

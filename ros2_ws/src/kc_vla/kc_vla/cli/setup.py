@@ -1,4 +1,4 @@
-"""`kc-vla setup can|camera|realtime`."""
+"""`kc-vla setup can|camera|realtime|piper`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ examples:
   kc-vla setup can can0 --name arm --do           # whenever this adapter is plugged in, as "arm"
   kc-vla setup camera wrist --device /dev/video2  # /dev/kc_vla/wrist from then on
   kc-vla setup realtime --do
+  kc-vla setup piper can0 --do                    # once, with a new gripper: sets its stroke, and reads it back
 
 exit status: 0 said, done, or nothing to do; 1 a failure, told in a line, or not agreed to; 2 wrong arguments
 """
@@ -40,7 +41,7 @@ def main(words: Sequence[str]) -> int:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description, parser.epilog = _ABOUT, _EPILOG
-    whats = parser.add_subparsers(dest="what", required=True, metavar="can|camera|realtime")
+    whats = parser.add_subparsers(dest="what", required=True, metavar="can|camera|realtime|piper")
     can = whats.add_parser("can", help="a CAN interface: bit rate, restart after bus-off, queue, up; its name")
     can.add_argument("interface", nargs="?", default="", help="(default: the only one)")
     can.add_argument("--name", default="", help="fixed name for its USB adapter, ready whenever it is plugged in")
@@ -52,28 +53,67 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     camera.add_argument("--device", default="", help="as it is called now, e.g. /dev/video2 (default: the only one)")
     real_time = whats.add_parser("realtime", help="allow a user's control loop priority and locked memory")
     real_time.add_argument("--user", default="", help="(default: you)")
-    for what in (can, camera, real_time):
+    piper = whats.add_parser("piper", help="the stroke of a Piper's gripper, which is not set out of the box")
+    piper.add_argument("interface", nargs="?", default="can0", help="CAN interface (default can0)")
+    piper.add_argument("--stroke", type=int, choices=(70, 100), default=70, help="mm (default 70: the small gripper)")
+    for what in (can, camera, real_time, piper):
         what.add_argument("--do", action="store_true", help="do it, after asking")
         what.add_argument("--yes", action="store_true", help="do it without asking")
+    for what in (can, camera, real_time):
         what.add_argument("--replace", action="store_true", help="also a file that another hand wrote or changed")
 
 
 def _set_up(options: argparse.Namespace) -> None:
-    from kc_vla.machine.plan import SetupError, carry_out, running_as_root  # imported only where it is used
+    from kc_vla.machine.plan import carry_out, running_as_root  # imported only where it is used
 
+    if options.what == "piper":
+        _set_up_piper(options)
+        return
     plan, is_root = _plan(options), running_as_root()
     print(*plan.lines(is_root), sep="\n")
-    if not plan.steps:
-        return
+    if plan.steps and _confirmed(options):
+        carry_out(plan, is_root)
+        print("done", *plan.after, sep="\n")
+
+
+def _confirmed(options: argparse.Namespace) -> bool:
+    """Return whether it is to be done; it is only shown where neither --do nor --yes is given.
+
+    Raises:
+        SetupError: the person does not agree, or cannot be asked.
+    """
+    from kc_vla.machine.plan import SetupError
+
     if not options.yes and not options.do:
         print("\nnothing was done: --do does it, after asking")
-        return
+        return False
     if not options.yes and not sys.stdin.isatty():
         raise SetupError("nothing was done: there is no terminal to ask in; --yes does it without asking")
     if not options.yes and not _agreed():
         raise SetupError("nothing was done")
-    carry_out(plan, is_root)
-    print("done", *plan.after, sep="\n")
+    return True
+
+
+def _set_up_piper(options: argparse.Namespace) -> None:
+    """Set the stroke of a Piper's gripper where it is another one, and read it back."""
+    from kc_vla.arm.interface import ArmError
+    from kc_vla.arm.piper_gripper import gripper_on, set_stroke
+    from kc_vla.machine.plan import SetupError
+
+    try:
+        with gripper_on(options.interface) as (link, found):
+            is_set = (
+                f"is {found.stroke} mm" if found.stroke else "is not set: it reports a width of 0 and does not move"
+            )
+            print(f"the stroke of the gripper on '{options.interface}' {is_set}")
+            if found.stroke == options.stroke:
+                return
+            print(f"to be sent: frame 0x47D, a stroke of {options.stroke} mm; the arm keeps it, and nothing moves")
+            if _confirmed(options):
+                set_stroke(link, options.stroke, found)
+                print(f"done: the arm reports a stroke of {options.stroke} mm")
+    except ArmError as error:
+        raise SetupError(str(error)) from error
 
 
 def _plan(options: argparse.Namespace) -> SetupPlan:

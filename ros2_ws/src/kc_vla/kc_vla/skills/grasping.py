@@ -12,7 +12,7 @@ from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_reach import opened_front, take_tilted
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import HeldThing
-from kc_vla.skills.interface import ArmPath, Skill, SkillError, first_possible
+from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, first_possible
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.tool_path import ToolPose
 
@@ -32,6 +32,8 @@ _LEAST_DEPTH, _THIN = 0.008, 0.02
 """... but no nearer to the top than this, m; what is thinner than the second is taken with the tips, at its top."""
 _ASIDE, _END = (0.0, 0.02, -0.02, 0.04, -0.04), 0.02
 """Grasps are tried so far from the middle of something long, and no nearer to its ends than this, m."""
+_OPEN_S = 1.0
+"""The fingers may take so long to open, s."""
 _MOVED_M = 0.04
 """What is seen no further than this from where it was has not been taken, m."""
 
@@ -54,6 +56,12 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
         grasps(context, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure
     )
     yield approach
+    yield HoldStage("approach", context.steps(_OPEN_S), lambda: context.arm.width > wide / 2)
+    if context.arm.width <= wide / 2:
+        raise SkillError(
+            f"the fingers do not open: they are {context.arm.width * 100:.1f} cm apart, and {wide * 100:.1f} cm were "
+            "asked for; is the gripper set up (of a Piper with 'kc-vla setup piper')?"
+        )
     reach = context.straight("reach", [pose], wide, SLOW)
     yield reach
     yield context.settled("reach")

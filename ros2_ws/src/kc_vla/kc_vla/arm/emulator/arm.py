@@ -17,6 +17,8 @@ from kc_vla.arm.emulator.frames import (
     Command,
     FirmwareQuery,
     Frame,
+    GripperQuery,
+    GripperSetting,
     GripperTarget,
     JointTarget,
     LimitQuery,
@@ -28,6 +30,7 @@ from kc_vla.arm.emulator.frames import (
     driver_frame,
     firmware_frames,
     gripper_frame,
+    gripper_setting_frame,
     joint_frames,
     limits_frame,
     motor_frame,
@@ -72,6 +75,7 @@ class EmulatedArm:
         kinematics: those of the robot.
         body: the joints and their dynamics.
         opening: width of the gripper, m.
+        setting: what the gripper is set to; with a stroke of 0, as out of the box, it does not move and reports 0.
         between: width of what is between the fingers, m; 0.0 for nothing.
         dead: whether each joint has lost its power supply, (6,).
         silent: whether the driver of each joint gives no answer, (6,).
@@ -92,6 +96,7 @@ class EmulatedArm:
         self.robot, self.kinematics, self._firmware = robot, Kinematics(robot.links_of(firmware)), firmware
         self.body = Body(robot)
         self.opening = self.between = 0.0
+        self.setting = GripperSetting(100, round(robot.opening * 1e3), 1)
         self.dead = np.zeros(joints, bool)
         self.silent = np.zeros(joints, bool)
         self.collision = np.zeros(joints, bool)
@@ -136,7 +141,7 @@ class EmulatedArm:
             case JointTarget():
                 self._aim(command)
             case GripperTarget():
-                self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, self.robot.opening))
+                self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, self.setting.stroke * 1e-3))
                 self._gripper_torque, self._gripper_on = command.torque, bool(command.code & 1)
                 if command.zero:
                     self.opening = 0.0
@@ -144,6 +149,10 @@ class EmulatedArm:
                 self._power(command)
             case LimitQuery():
                 return tuple(self._limits(motor) for motor in command.motors)
+            case GripperSetting():
+                self.setting = command
+            case GripperQuery():
+                return (gripper_setting_frame(self.setting),)
             case FirmwareQuery():
                 return firmware_frames(self._firmware)
         return ()
@@ -152,7 +161,7 @@ class EmulatedArm:
         """Let some milliseconds pass."""
         self.body.powered &= ~self.dead
         self.body.step(seconds, self._speed / 100)
-        if self._gripper_on:
+        if self._gripper_on and self.setting.stroke:
             way = max(self._gripper_target, min(self.between, self.opening)) - self.opening
             self.opening += float(np.clip(way, -_GRIPPER_SPEED * seconds, _GRIPPER_SPEED * seconds))
 
@@ -180,7 +189,8 @@ class EmulatedArm:
         yield from pose_frames(_rounded(pose[:3, 3] * 1e6), _rounded(turned * 1e3))
         seen = np.degrees(body.angles) * 1e3 + self._chance.normal(0.0, _NOISE, len(body.angles))
         yield from joint_frames(_rounded(seen))
-        yield gripper_frame(round(self.opening * 1e6), self.gripping, self._gripper_on << _ENABLED | 1 << _HOMED)
+        opening = self.opening if self.setting.stroke else 0.0
+        yield gripper_frame(round(opening * 1e6), self.gripping, self._gripper_on << _ENABLED | 1 << _HOMED)
         for k in np.flatnonzero(~self.silent).tolist():
             yield motor_frame(k + 1, round(body.speeds[k] * 1e3), 0, round(body.angles[k] * 1e3))
 

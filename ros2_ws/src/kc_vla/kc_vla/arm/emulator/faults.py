@@ -6,6 +6,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import ERROR
@@ -26,6 +27,7 @@ KINDS = {
     "teach": "the teach button is pressed",
     "own_stop": "another program stops the arm by the vendor's frame: only a reset frees it",
     "between": "a thing of that width, m, is between the fingers",
+    "new_gripper": "the stroke of the gripper is not set, as out of the box: it does not move, and reports 0",
     "supported": "people support the arm: without power it does not fall",
 }
 _NUMBERS = {
@@ -126,6 +128,8 @@ class Faults:
             arm.receive(Stop(StopCode.STOP, 0))
         elif kind == "supported":
             arm.body.held = True
+        elif kind == "new_gripper":
+            arm.setting = replace(arm.setting, stroke=0)
         else:
             arm.body.stuck[:] = arm.dead[:] = arm.collision[:] = False
             arm.heat[:] = _WARM

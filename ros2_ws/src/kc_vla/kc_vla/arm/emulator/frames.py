@@ -11,7 +11,9 @@ from typing import TypeVar
 E = TypeVar("E", bound=IntEnum)
 ALL_MOTORS = 7
 """Motor number that means all six joints; the SDK also sends 0xFF."""
-_FIRMWARE_QUERY = 0x4AF
+_FIRMWARE_QUERY, _GRIPPER_QUERY = 0x4AF, 4
+STROKES = (0, 70, 100)
+"""Strokes of a gripper that can be set, mm; 0: none."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,31 @@ class FirmwareQuery:
     """0x4AF."""
 
 
-Command = Stop | ModeCommand | JointTarget | GripperTarget | MotorPower | LimitQuery | FirmwareQuery
+@dataclass(frozen=True)
+class GripperSetting:
+    """0x47D: range of the teaching pendant, percent, stroke of the gripper, mm (0: none is set), and its friction."""
+
+    range: int
+    stroke: int
+    friction: int
+
+
+@dataclass(frozen=True)
+class GripperQuery:
+    """0x477 with 4 in its first byte: ask for what 0x47D has set."""
+
+
+Command = (
+    Stop
+    | ModeCommand
+    | JointTarget
+    | GripperTarget
+    | MotorPower
+    | LimitQuery
+    | FirmwareQuery
+    | GripperSetting
+    | GripperQuery
+)
 
 
 def read_command(frame: Frame) -> Command | None:
@@ -139,6 +165,15 @@ def read_command(frame: Frame) -> Command | None:
             return MotorPower(_motors(data[0]), data[1] == 2)
         case 0x472:
             return LimitQuery(_motors(data[0])) if data[1] == 1 else None
+        case 0x477:
+            return GripperQuery() if data[0] == _GRIPPER_QUERY else None
+        case 0x47D:
+            if not (100 <= data[0] <= 200 and data[1] in STROKES and 1 <= data[2] <= 10):
+                raise FrameError(
+                    f"frame 0x47D sets a range of {data[0]} %, a stroke of {data[1]} mm and a friction of {data[2]}: "
+                    "100 to 200, one of 0, 70 and 100, and 1 to 10 are possible"
+                )
+            return GripperSetting(data[0], data[1], data[2])
         case 0x4AF:
             return FirmwareQuery() if data[0] == 1 else None
     return None
@@ -189,6 +224,11 @@ def driver_frame(motor: int, voltage: int, driver_heat: int, motor_heat: int, st
 def limits_frame(motor: int, highest: int, lowest: int, speed: int) -> Frame:
     """Return frame 0x473: angle limits of motor 1 to 6 in 0.1 degrees, top speed in mrad/s."""
     return Frame(0x473, struct.pack(">BhhHx", motor, highest, lowest, speed))
+
+
+def gripper_setting_frame(setting: GripperSetting) -> Frame:
+    """Return frame 0x47E: what 0x47D has set."""
+    return Frame(0x47E, bytes([setting.range, setting.stroke, setting.friction, 0, 0, 0, 0, 0]))
 
 
 def firmware_frames(text: str) -> tuple[Frame, ...]:
