@@ -108,7 +108,7 @@ def check(context: LaunchContext) -> None:
 
 
 def check_place(context: LaunchContext) -> None:
-    """Check that skills know where a camera of a real arm is, before that arm gets power.
+    """Check that skills know where a camera of a real arm is, before that arm is enabled.
 
     Raises:
         RuntimeError: no file with a camera's place is named.

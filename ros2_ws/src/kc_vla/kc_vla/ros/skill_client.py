@@ -20,6 +20,9 @@ from kc_vla_msgs.srv import LookAround
 
 _CANCEL_S = 5.0
 """How long a skill that was stopped may take to end."""
+_LOOK_S, _ASK_AGAIN_S = 120.0, 4.0
+"""How long an answer of a look is waited for, and after how long it is asked for anew: the node may have been started
+again, and did not hear it."""
 _TICK_S, _MOST_SILENT = 1.0, 10
 """The robot's node says several times a second that a skill is being done; after so many s without, it is gone."""
 
@@ -86,10 +89,12 @@ class SkillClient:
         Raises:
             PlanningError: nobody answers.
         """
-        answer = self._ask(LookAround.Request(), self._timeout_s)
-        if not isinstance(answer, LookAround.Response):
-            raise PlanningError("the robot does not say what it sees: is its node alive?")
-        return [seen_from(each) for each in answer.seen]
+        until = time.monotonic() + min(self._timeout_s, _LOOK_S)
+        while (left := until - time.monotonic()) > 0.0 and not self._closed:
+            answer = self._ask(LookAround.Request(), min(left, _ASK_AGAIN_S))
+            if isinstance(answer, LookAround.Response):
+                return [seen_from(each) for each in answer.seen]
+        raise PlanningError("the robot does not say what it sees: is its node alive?")
 
     def cancel(self) -> None:
         """Have the skill stopped that is being done, from any thread."""
