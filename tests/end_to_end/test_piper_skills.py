@@ -172,9 +172,11 @@ def test_without_a_planner_the_arm_holds_and_the_next_one_goes_on(robot: TableRo
     robot.instruct()
     table.until(lambda: when_it_is_carried(table))
     robot.kill("planner")
-    robot.hear("the client that asked for it is gone: the arm holds", begun)
+    # The middleware notices a killed process after up to 20 s. The skill may be done by then, and no other follows.
+    robot.hear(
+        "the client that asked for it is gone: the arm holds|skill_server.*(PickupObject|PutObject).*: done", begun
+    )
     robot.holds_still()
-    assert table.held == "apple"
     result = robot.result(robot.instruct())
     assert result.success, result.reason
     assert table.is_in_tray("apple")
@@ -200,6 +202,10 @@ def test_a_skill_server_that_was_killed_leaves_the_arm_where_it_is(robot: TableR
     robot.kill("skill_server")
     robot.hear("the arm holds: the chunk is used up", begun)
     robot.holds_still()
+    assert table.held == "apple"
     result = robot.result(asked)
-    assert not result.success
-    assert "the robot's node is gone" in result.reason
+    assert robot.find("the robot's node is gone: it has said nothing of the skill for 10 s", begun)
+    if result.success:
+        assert table.is_in_tray("apple")
+    else:  # the new one does not know what is in the hand
+        assert "hand" in result.reason
