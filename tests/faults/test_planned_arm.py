@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -40,7 +41,7 @@ class PlannedWorkplace(Workplace):
         store = str(self._folder / "memory.db")
         for name, given in (("short_term_memory", {}), ("long_term_memory", {"store": store, "map_id": "kitchen"})):
             self._start(self._nodes, name, **memories, **given)
-        self._start(self._nodes, "skill_server", silence=2.0)
+        self._start(self._nodes, "skill_server")
         self.instructions = ActionClient(self.node, ExecuteInstruction, topics.EXECUTE_INSTRUCTION)
         self.start_planner()
         return self
@@ -68,15 +69,16 @@ class PlannedWorkplace(Workplace):
     def instruct(self, text: str) -> Any:
         """Give an instruction as soon as the planner accepts one; return the future of its result."""
         goal = ExecuteInstruction.Goal(instruction=text)
-        while not (accepted := self._answer(goal)).accepted:
+        while not (accepted := self._answer(goal)):
             self.until(lambda: self.work() or True)
         return accepted.get_result_async()
 
     def _answer(self, goal: ExecuteInstruction.Goal) -> Any:
+        """Return the accepted goal; None where it is refused, or went to a planner that has just been killed."""
         self.until(lambda: self.work() or self.instructions.server_is_ready())
-        sent = self.instructions.send_goal_async(goal)
-        self.until(lambda: self.work() or sent.done())
-        return sent.result()
+        sent, until_s = self.instructions.send_goal_async(goal), time.monotonic() + 10.0
+        self.until(lambda: self.work() or sent.done() or time.monotonic() > until_s)
+        return sent.result() if sent.done() and sent.result().accepted else None
 
     def result_of(self, asked: Any) -> ExecuteInstruction.Result:
         """Work on until an instruction is over."""

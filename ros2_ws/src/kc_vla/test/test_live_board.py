@@ -173,3 +173,20 @@ def test_what_contradicts_itself_or_is_no_number_harms_nothing() -> None:
     assert messages.chunk_row(chunk) == row | {"actions": [], "names": []}
     score = SimpleNamespace(frame_index=7, score=math.nan, threshold=0.5, phase=1)
     assert json.dumps(messages.score_row(score), allow_nan=False) == "[7, null, 0.5, 1]"
+
+
+def test_what_a_planner_does_and_believes_is_shown_and_what_is_none_is_left_out() -> None:
+    step = {"kind": "skill", "text": "PickupObject(mug_1): done (6.8 s)", "now_s": 6.8}
+    assert messages.step_row(json.dumps(step)) == step
+    mug = {"type": "mug", "position": [0.1, 0.2, 0.0], "states": ["dirty"], "place": ["on", "tray"], "seen": 5.0}
+    mug |= {"confidence": 0.9, "movable": True, "by": "sight", "size": [0.1, 0.1, 0.1], "memories": ["long-term"]}
+    part = messages.belief_part(json.dumps({"at": "", "holds": "mug_1", "seconds": 7.0, "things": {"mug_1": mug}}))
+    assert part is not None
+    assert (part["holds"], part["things"]["mug_1"]["memories"]) == ("mug_1", ["long-term"])
+    for text in ("", "[]", "{", '{"now_s": "late"}', '{"things": {"mug_1": {}}, "holds": "", "seconds": 1.0}'):
+        assert messages.step_row(text) is None
+        assert messages.belief_part(text) is None
+    many = {f"mug_{at}": mug for at in range(500)}
+    part = messages.belief_part(json.dumps({"holds": "", "seconds": 7.0, "things": many}))
+    assert part is not None
+    assert len(part["things"]) == 200

@@ -20,7 +20,10 @@ from kc_vla.memory.long_term.nodes import Floor
 from kc_vla.memory.long_term.query import Query
 from kc_vla.memory.long_term.reachable import from_points
 from kc_vla.memory.long_term.spreading import spread
+from kc_vla.memory.robot.interface import SceneObservation
+from kc_vla.memory.robot.short_term import ShortTermPart
 from kc_vla.memory.short_term.memory import ShortTermMemory, UnitEvent
+from kc_vla.memory.things import ObservedThing
 
 S = 10**9
 WALL_NS = 1_800_000_000 * S
@@ -39,6 +42,18 @@ def live(capacity: int = 5) -> LiveUnits:
 
 def ids(memory: LiveUnits) -> set[str]:
     return {each.unit.object_id for each in memory.held()}
+
+
+def test_what_a_simulator_detects_and_what_a_planner_reports_are_one_history_by_the_time_of_day() -> None:
+    memory = live()
+    memory.take(Taken(3 * S, "one", detected("mug")), "base", WALL_NS)  # stamped by a clock that begins with each run
+    assert memory.memory["mug"].stamp == WALL_NS / S
+    seen = ObservedThing("mug", "mug", (0.0, 0.0, 0.0), (0.1,) * 3, "", {}, "held", "", "workplace", True)
+    part = ShortTermPart(memory, "base")
+    part.observe(SceneObservation((seen,), "workplace", WALL_NS / S + 1.0))()
+    memory.take(Taken(4 * S, "one", detected("mug")), "base", WALL_NS + 2 * S)
+    assert ids(memory) == {"mug"}
+    assert (memory.memory["mug"].area, memory.memory["mug"].stamp) == ("workplace", WALL_NS / S + 2.0)
 
 
 def test_what_was_seen_is_forgotten_when_time_begins_anew() -> None:

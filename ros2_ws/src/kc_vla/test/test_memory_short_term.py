@@ -136,6 +136,16 @@ def test_what_came_late_changes_nothing_and_is_told() -> None:
     assert memory["mug-1"].state is ObjectState.CLEANED
 
 
+def test_a_use_counts_where_the_object_was_seen_again_before_that_is_told() -> None:
+    memory = ShortTermMemory(5)
+    memory.observe(unit(stamp=2.0, area="table"))
+    change = memory.observe(unit(stamp=1.5, attributes={"place": "in Box_1"}), used=True)
+    assert change.happened is UnitEvent.MERGED
+    kept = memory["mug-1"]
+    assert (kept.stamp, kept.area, kept.used) == (2.0, "table", 1.5)
+    assert kept.effects == {"in Box_1": 1.5}
+
+
 def test_an_object_that_stays_in_view_is_not_used_more_and_more() -> None:
     memory = full("w-tinylfu")
     for tick in range(200):

@@ -7,9 +7,11 @@ out takes its place; the skill that is being done is stopped first.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from rclpy.action import CancelResponse, GoalResponse
+from std_msgs.msg import Bool
 
 from kc_vla.core import topics
 from kc_vla.core.errors import StackError
@@ -23,6 +25,8 @@ from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
 from kc_vla.planning.model import BY as MODEL
+from kc_vla.planning.timed_planner import TimedPlanner
+from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.planner_memory import PlannerMemory
 from kc_vla.ros.planner_parameters import PlannerParameters
@@ -32,6 +36,7 @@ from kc_vla.ros.question_service import QuestionService
 from kc_vla.ros.skill_client import SkillClient
 from kc_vla.ros.skills import grounds_from
 from kc_vla.ros.work import answer, runner
+from kc_vla.skills.interface import STILL_STOPPED, STOPPED
 from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_msgs.srv import LookAround
 
@@ -53,10 +58,11 @@ class PlannerNode(StackNode):
         """Open planner and memories; the loop begins when the robot has said where it is."""
         values = self.parameters
         self._loop: Loop | None = None
-        self._refused = False
+        self._refused = self._stopped = False
         try:
             planning, remembering = values.planner_settings(), values.memory_settings()
-            self._planner = open_planner(planning)
+            note = partial(self.statistics.add, "plan")
+            self._planner = TimedPlanner(open_planner(planning), note)
             embedder = open_embedder(values.embedding)
             self._memory = PlannerMemory(self, remembering, embedder)
             self._asked = PlannerMemory(self, remembering, embedder) if values.memory_nodes else None
@@ -69,6 +75,7 @@ class PlannerNode(StackNode):
         self._voice = PlannerPublisher(self)
         self._body = SkillClient(self, values.skill_timeout)
         self._look = self.call(LookAround, topics.LOOK_AROUND)
+        self.subscribe(Bool, topics.STOPPED, self._on_stopped, qos.EVENT_LOG)
         self._server = self.serve_action(
             ExecuteInstruction, topics.EXECUTE_INSTRUCTION, self._execute, self._accept, self._cancel
         )
@@ -139,6 +146,12 @@ class PlannerNode(StackNode):
         assert loop is not None
         self._voice.step(step, lambda: belief(loop.robot))
 
+    def _on_stopped(self, message: Bool) -> None:
+        """End the instruction with the emergency stop: after its release nothing moves before another one is given."""
+        self._stopped = message.data
+        if message.data and self._loop is not None:
+            self._loop.stop(f"{STOPPED}: give the instruction again after its release")
+
     # -- instructions -------------------------------------------------------------------------------------------
 
     def _accept(self, goal: ExecuteInstruction.Goal) -> GoalResponse:
@@ -173,6 +186,8 @@ class PlannerNode(StackNode):
             assert self._loop is not None
             if goal is not None and goal.is_cancel_requested:  # while it waited for the one before to end
                 return _not_done(instruction, "a person said stop")
+            if self._stopped:
+                return _not_done(instruction, STILL_STOPPED)
             self._voice.goal = goal
             return self._loop.carry_out(instruction)
 

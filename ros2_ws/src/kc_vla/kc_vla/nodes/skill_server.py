@@ -30,7 +30,7 @@ from kc_vla.ros.skill_messages import area_messages, result_message
 from kc_vla.ros.skill_parameters import SkillParameters
 from kc_vla.ros.skills import seen_message
 from kc_vla.ros.work import answer, runner
-from kc_vla.skills.interface import ArmReading
+from kc_vla.skills.interface import STILL_STOPPED, STOPPED, ArmReading
 from kc_vla.skills.skill_run import LONGEST_GAP, SkillOutcome, SkillRun
 from kc_vla.skills.station import AREA, SkillStation, posture_with, workplace_map
 from kc_vla_msgs.action import DoSkill
@@ -121,7 +121,7 @@ class SkillServerNode(StackNode):
     def _on_stopped(self, message: Bool) -> None:
         self._stopped = message.data
         if message.data:
-            self._stop_why = "the emergency stop was set: the arm holds"
+            self._stop_why = STOPPED
 
     # -- set-points for the arm ---------------------------------------------------------------------------------
 
@@ -241,7 +241,7 @@ class SkillServerNode(StackNode):
         """Begin a skill, and wait until it is over; the arm controller's requests carry it on."""
         station = self._station
         began_ns, told_at = self.get_clock().now().nanoseconds, 0.0
-        self._stop_why = "the emergency stop is set: release it first" if self._stopped else ""
+        self._stop_why = STILL_STOPPED if self._stopped else ""
         self._asked_at = time.monotonic()
         if station is None:
             goal.abort()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -93,6 +94,7 @@ class DetectionFeed:
         self._node, self._work, self._job_of, self._done = node, work, job_of, done
         self._waiting: deque[ObjectDetections] = deque(maxlen=room)
         self._busy, self._at_once, self._heard = False, not period_s, heard
+        self._began_s = 0.0
         node.subscribe(ObjectDetections, topics.DETECTIONS, self._put, qos.STATE)
         if period_s:
             node.every(period_s, self._next)
@@ -112,11 +114,12 @@ class DetectionFeed:
             except StackError as error:
                 self._node.problem(str(error))
                 continue
-            self._busy = True
+            self._busy, self._began_s = True, time.monotonic()
             self._work.submit(job, self._finish)
 
     def _finish(self, outcome: JobOutcome[Any]) -> None:
         self._busy = False
+        self._node.statistics.add("detections", time.monotonic() - self._began_s)
         self._done(outcome)
         if self._at_once:
             self._next()

@@ -12,6 +12,8 @@ from kc_vla.ros.base import StackNode
 from kc_vla_msgs.action import ExecuteInstruction
 
 _LOOK_S, _AGAIN_S = 0.1, 0.3
+_ANSWER_S = 10.0
+"""A planner that does not answer for so long is asked again: the request went to one that has just ended."""
 PLANNER_ENDED = "the planner ended while it carried this out"
 """Why an instruction was not done whose planner is gone; the next one is for the planner that is started again."""
 
@@ -45,11 +47,21 @@ class InstructionGiver:
             if not self.ready:
                 await self._node.sleep(_LOOK_S)
                 continue
-            goal = await self._planner.send_goal_async(ExecuteInstruction.Goal(instruction=instruction))
-            if goal.accepted:
+            goal = await self._accepted(instruction)
+            if goal is not None:
                 return await self._result_of(goal)
-            await self._node.sleep(_AGAIN_S)  # it does not know the robot yet
+            await self._node.sleep(_AGAIN_S)  # it does not know the robot yet, or is one that has just ended
         return ExecuteInstruction.Result(reason="the planner takes no instruction: is its node alive?")
+
+    async def _accepted(self, instruction: str) -> Any:
+        """Return the accepted goal; None where the planner refuses it, or does not answer."""
+        sent = self._planner.send_goal_async(ExecuteInstruction.Goal(instruction=instruction))
+        until_s = time.monotonic() + _ANSWER_S
+        while not sent.done():
+            if time.monotonic() > until_s:
+                return None
+            await self._node.sleep(_LOOK_S)
+        return sent.result() if sent.result().accepted else None
 
     async def _result_of(self, goal: Any) -> Any:
         planners, asked = self._planners(), goal.get_result_async()

@@ -116,6 +116,7 @@ class ServiceCaller:
             self._send(call)
         if told:
             self._node.get_logger().info(f"{name} answers again")
+        self._node.statistics.add("memory answer", time.monotonic() - began_s)
         if not call.response.success:
             raise ServiceError(call.response.message or f"{name} refuses, and does not say why")
         return call.response

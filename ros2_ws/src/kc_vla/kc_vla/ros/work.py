@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
@@ -58,19 +59,30 @@ response."""
 
 
 def serve(node: StackNode, work: Runner, services: Iterable[Service]) -> None:
-    """Offer the services of a node that is starting, each worked on by `work`; why it cannot be is its `message`."""
+    """Offer the services of a node that is starting, each worked on by `work`; why it cannot be is its `message`.
+
+    How long each answer took is a stage of the node's statistics, called as the service is.
+    """
     for kind, name, run, fill in services:
-        node.serve(kind, name, partial(_respond, work, run, fill))
+        node.serve(kind, name, partial(_respond, node, name.rpartition("/")[2], work, run, fill))
 
 
 async def _respond(
-    work: Runner, run: Callable[[Any], Any], fill: Callable[[Any, Any], None], request: Any, response: Any
+    node: StackNode,
+    stage: str,
+    work: Runner,
+    run: Callable[[Any], Any],
+    fill: Callable[[Any, Any], None],
+    request: Any,
+    response: Any,
 ) -> Any:
+    began_s = time.monotonic()
     try:
         found = await answer(work, partial(run, request))
     except StackError as error:
         response.message = str(error)
         return response
+    node.statistics.add(stage, time.monotonic() - began_s)
     fill(response, found)
     response.success = True
     return response

@@ -18,6 +18,9 @@ from kc_vla.core.errors import StackError
 Vector = NDArray[np.float64]
 Candidate = TypeVar("Candidate")
 Planned = TypeVar("Planned")
+STOPPED = "the emergency stop was set: the arm holds"
+STILL_STOPPED = "the emergency stop is set: release it first"
+"""Why a skill, and the instruction that it is for, is over, or does not begin."""
 
 
 class SkillError(StackError):
