@@ -6,6 +6,7 @@ commands tell one story.
 
 from __future__ import annotations
 
+import json
 import math
 from array import array
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import String
 
 from kc_vla.bags.storage import Storage
 from kc_vla.bags.topics import Qos, RecordedEpisodeInfo, TopicInfo
@@ -47,6 +49,9 @@ TOPICS = {
 }
 DRIVER = TopicInfo("kc_vla_msgs/msg/Driver", Qos(transient_local=True, depth=1))
 
+_TEXT = TopicInfo("std_msgs/msg/String", Qos(transient_local=True, depth=1))
+PLANNER = {"/planner/steps": _TEXT, "/planner/belief": _TEXT}
+
 
 @dataclass(frozen=True)
 class Script:
@@ -69,6 +74,8 @@ class Script:
     chunk_length: int = 16
     joints: tuple[str, ...] = tuple(f"joint{i}" for i in range(1, 8))
     takeovers: tuple[tuple[int, int], ...] = ()  # first and last frame of each; the arm is then a person's
+    plan: tuple[tuple[int, str, str, bool | None], ...] = ()  # frame, kind, text, success: then nobody else judges it
+    belief: str = ""  # of the planner at the end, JSON
 
 
 def info(script: Script) -> RecordedEpisodeInfo:
@@ -77,7 +84,11 @@ def info(script: Script) -> RecordedEpisodeInfo:
 
 def write_episode(folder: Path, script: Script = Script(), storage: Storage = Storage.MCAP) -> Path:
     """Write the episode as the bag `folder` and return it."""
-    topics = {**TOPICS, "/policy/driver": DRIVER} if script.takeovers else TOPICS
+    topics = {
+        **TOPICS,
+        **({"/policy/driver": DRIVER} if script.takeovers else {}),
+        **(PLANNER if script.plan else {}),
+    }
     writer = EpisodeBagWriter(folder, topics, info(script), storage=storage)
     for topic, message, time_ns in _serialized(script):
         assert writer.write(topic, message, time_ns, time_ns)
@@ -115,8 +126,14 @@ def messages(script: Script) -> Iterator[tuple[str, Any, int]]:
         for driver in _drivers(script, frame):
             yield "/policy/driver", driver, wall + 5
         yield "/arm/command", _command(script, frame), wall + 6
+        for at, kind, text, success in script.plan:
+            if at == frame:
+                step = {"kind": kind, "text": text, "now_s": frame * PERIOD_NS / 1e9, "success": success}
+                yield "/planner/steps", String(data=json.dumps(step)), wall + 6
         if frame % 20 == 0:
             yield "/diagnostics", _diagnostics(frame), wall + 7
+    if script.belief:
+        yield "/planner/belief", String(data=script.belief), WALL_NS + script.steps * PERIOD_NS + 8
     if script.with_result:
         wall = WALL_NS + (script.steps + 1) * PERIOD_NS
         yield "/diagnostics", _diagnostics(script.steps), wall
@@ -320,6 +337,8 @@ def _diagnostics(frame: int) -> DiagnosticArray:
 def _result(script: Script) -> EpisodeResult:
     stages = ["waited for the first flash", "waited for the second flash", "cube at the target"]
     done = 3 if script.success else 2
+    if script.plan:
+        stages, done = [], 0
     message = EpisodeResult(
         episode_id=script.episode_id,
         task=script.task,

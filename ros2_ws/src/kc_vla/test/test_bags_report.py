@@ -214,6 +214,35 @@ def test_a_missing_bag_and_an_unwritable_place_are_errors_of_one_line(tmp_path: 
     assert "\n" not in str(caught.value)
 
 
+def test_what_a_planner_did_is_reported_with_times_reasons_and_what_is_remembered(tmp_path: Path) -> None:
+    said = [
+        ("begin", "put the egg away", None),
+        ("plan", "by grammar: PickupObject(egg)", None),
+        ("skill", "PickupObject(egg_1): it fell (2.0 s)", None),
+        ("end", "it fell", None),
+        ("result", "it fell", False),
+        ("begin", "put the mug away", None),
+        ("end", "done", None),
+        ("result", "", True),
+    ]
+    steps = tuple((10 + at, kind, text, success) for at, (kind, text, success) in enumerate(said))
+    egg = {"position": [0.1, 0.2, 0.0], "states": ["cooked"], "place": ["on", "tray"], "memories": ["short-term"]}
+    bag = write_episode(tmp_path / "bag", Script(plan=steps, belief=json.dumps({"things": {"egg_1": egg}})))
+    found = write_report(bag, tmp_path / "out")
+    assert found.plan is not None
+    text = found.plan.read_text()
+    assert "not done: it fell." in text
+    assert "| 0.6 | 12 | skill | PickupObject(egg_1): it fell (2.0 s) |" in text
+    assert "| egg_1 | cooked | on tray | 0.10, 0.20, 0.00 | short-term |" in text
+    assert found.summary["success"] is False  # the planner says so, where nobody else judges it
+    assert [(each["success"], each["reason"]) for each in found.summary["instructions"]] == [
+        (False, "it fell"),
+        (True, ""),
+    ]
+    assert found.summary["remembered"] == {"egg_1": egg}
+    assert found.video is not None
+
+
 def test_other_picture_sizes_and_a_single_frame(tmp_path: Path) -> None:
     script = Script(size=256, steps=0, oracle=(0,))
     report = write_report(write_episode(tmp_path / "bag", script), tmp_path / "out")
