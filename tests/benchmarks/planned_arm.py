@@ -16,7 +16,8 @@ from kc_vla.reports.files import SUMMARY
 from .measuring import MeasurementError, Table
 from .processes import Processes, node_processes
 
-_SEED, _INSTRUCTION = 1, "put the milk onto the tray"
+_SEED = 1
+_INSTRUCTION = "put the salt shaker into the drawer, then put the milk onto the tray"
 _SAMPLE_S, _PATIENCE_S = 2.0, 900.0
 _QUICK = ("image_size:=64",)
 

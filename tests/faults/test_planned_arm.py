@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from subprocess import Popen
@@ -22,8 +22,9 @@ from kc_vla_msgs.action import ExecuteInstruction
 from kc_vla_msgs.srv import MemoryStatistics
 
 FRAME = "panda_link0"
+_PATIENCE_S = 150.0
 PLANNER = {"memory": "both", "memory_nodes": True, "memory_clock": "day", "frame": FRAME, "map_id": "kitchen"}
-FETCH = "put the apple into the drawer"
+FETCH, OPEN = "pick up the apple", "open the drawer"
 
 
 class PlannedWorkplace(Workplace):
@@ -56,6 +57,14 @@ class PlannedWorkplace(Workplace):
     def _start(self, opened: ExitStack, name: str, **parameters: object) -> Popen[bytes]:
         log = self._folder / f"{name}.log"
         return opened.enter_context(running(f"kc_vla.nodes.{name}", log, **parameters))
+
+    def until(self, done: Callable[[], Any]) -> Any:
+        """Serve callbacks until `done()` is true; several processes need longer than one node, on a busy machine."""
+        end_s = time.monotonic() + _PATIENCE_S
+        while not (found := done()):
+            assert time.monotonic() < end_s, f"waited in vain: {self.log('planner')[-2000:]}"
+            self._executor.spin_once(timeout_sec=0.02)
+        return found
 
     def start_planner(self) -> None:
         """Start the planner, or start it again."""
@@ -128,9 +137,9 @@ def test_a_planner_that_is_killed_leaves_an_arm_that_holds_and_the_next_one_reme
     held = workplace.call(MemoryStatistics, topics.MEMORY_STATISTICS, MemoryStatistics.Request()).held
     assert {"apple_1", "drawer_1"} <= {each.object_id for each in held.units}
     workplace.start_planner()
-    result = workplace.carry_out(FETCH)
+    result = workplace.carry_out(OPEN)
     assert (result.success, result.reason) == (True, "")
-    assert "drawer_1" in str(workplace.kitchen.things["apple_1"].attributes)
+    assert workplace.kitchen.opening > 0.1
 
 
 @pytest.mark.nightly
@@ -146,6 +155,7 @@ def test_an_emergency_stop_ends_the_instruction_and_the_one_after_the_release_is
         workplace.stopped.publish(Bool(data=False))
         assert workplace.stands_still()  # nothing goes on by itself
     assert workplace.carry_out(FETCH).success
+    assert workplace.kitchen.in_hand == "apple_1"
 
 
 @pytest.mark.nightly
@@ -158,6 +168,7 @@ def test_perception_that_ends_ends_the_instruction(workplace: PlannedWorkplace) 
         assert workplace.stands_still()
         workplace.sees = True
     assert workplace.carry_out(FETCH).success
+    assert workplace.kitchen.in_hand == "apple_1"
 
 
 @pytest.mark.nightly
@@ -170,6 +181,7 @@ def test_an_arm_controller_that_is_gone_ends_the_instruction(workplace: PlannedW
         workplace.sends = True
         assert workplace.stands_still()
     assert workplace.carry_out(FETCH).success
+    assert workplace.kitchen.in_hand == "apple_1"
 
 
 @pytest.mark.nightly
@@ -178,4 +190,4 @@ def test_a_thing_that_a_person_moves_is_taken_where_it_is_then(workplace: Planne
         workplace.kitchen.move("apple_1", (0.45, -0.25, 0.038))
         result = workplace.result_of(asked)
     assert (result.success, result.reason) == (True, "")
-    assert "drawer_1" in str(workplace.kitchen.things["apple_1"].attributes)
+    assert workplace.kitchen.in_hand == "apple_1"
