@@ -44,7 +44,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memories",
         default="oracle,places,none,guess",
         metavar="NAMES",
-        help="in the kitchen: selectors of keyframes (oracle, places, events), none for no keyframes, guess for any thing "
+        help="in the kitchen: what chooses keyframes (oracle, places, events), none for no keyframes, guess for any one "
         "(oracle,places,none,guess)",
     )
     parser.add_argument("--episodes", type=int, default=50, metavar="N", help="episodes of each task (50)")

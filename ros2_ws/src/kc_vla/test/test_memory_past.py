@@ -336,3 +336,36 @@ def test_the_command_line_answers_by_keyframes(tmp_path: Path, capsys: pytest.Ca
     assert "(0.57, 0.06, 0.02)" in told
     assert main(["memory", "keyframes", str(path), "nothing"]) == 0
     assert "no keyframe" in capsys.readouterr().out
+
+
+def test_a_thing_goes_back_to_where_it_was_at_the_start(memory: LongTermMemory) -> None:
+    one, two, three = tray("Tray_1", 0.2), tray("Tray_2", 0.5), tray("Tray_3", 0.8)
+    for number, holder in enumerate((one, two)):
+        memory.link("home", keyframe(number, one, two, three, on("Cube_1", holder)))
+    for words, place in (("where it was at the start", "Tray_1"), ("where it was", "Tray_2")):
+        body = TableRobot(one, two, three, on("Cube_1", three))
+        done, reason, calls = carried_out(memory, body, f"put the cube back {words}")
+        assert (done, reason, calls[-1]) == (True, "", f"PutObject(Cube_1, {place})")
+
+
+def test_a_thing_that_is_moved_on_the_same_table_was_moved(memory: LongTermMemory) -> None:
+    def on_table(name: str, x: float) -> ObservedThing:
+        return replace(cube(name, x, 0.3), relation="on", container="table")
+
+    memory.link("home", keyframe(0, on_table("a", 0.2), on_table("b", 0.5)))
+    memory.link("home", keyframe(1, on_table("a", 0.2), on_table("b", 0.7)))
+    ask = asking(memory, (), (on_table("a", 0.4), on_table("b", 0.7)))
+    assert [ids(ask(f"which cube was moved {rank}?")) for rank in ("first", "last")] == [["b"], ["a"]]
+
+
+def test_a_thing_that_moves_with_its_drawer_was_not_moved(memory: LongTermMemory) -> None:
+    def drawer(x: float) -> ObservedThing:
+        return ObservedThing("drawer", "Drawer_1", (x, 0.3, 0.1), (0.2, 0.2, 0.1), "", {}, "stands", "", "", False)
+
+    def inside(name: str, x: float) -> ObservedThing:
+        return replace(cube(name, x, 0.3), relation="in", container="Drawer_1")
+
+    memory.link("home", keyframe(0, drawer(0.6), inside("a", 0.6), inside("b", 0.65)))
+    memory.link("home", keyframe(1, drawer(0.45), inside("a", 0.45), inside("b", 0.65)))
+    ask = asking(memory, (), (drawer(0.45), inside("a", 0.45), inside("b", 0.65)))
+    assert ids(ask("which cube was moved first?")) == ["b"]

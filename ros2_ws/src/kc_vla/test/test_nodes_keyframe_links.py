@@ -121,3 +121,19 @@ def test_a_committed_keyframe_is_a_memory_of_where_things_were(tmp_path: Path) -
                 assert [(each.object_id, each.keyframe) for each in answer.found] == [("a", "ep/0")]
                 kept = {each.frame: memory.keep(each) for each in memory.linked().keyframes}
                 assert kept == {0: "", 4: ""}
+
+
+def test_a_frame_in_which_a_thing_has_come_to_rest_elsewhere_becomes_a_keyframe(tmp_path: Path) -> None:
+    store, left, right = str(tmp_path / "memory.db"), (0.5, 0.2), (0.5, -0.2)
+    settings = {"store": store, "frame": "base", "robot": "panda_sim", "embedding": "''", "keyframes_of_changes": True}
+    buffer = running(BUFFER, tmp_path / "buffer", robot="panda_sim", capacity=8)
+    with Scene() as scene, buffer, running(LONG, tmp_path / "long", **settings):
+        scene.begin()
+        assert not scene.linked()  # it serves by now, and loses no detections
+        scene.show(0, cube("a", *left), label="start")
+        for frame in range(1, 40):
+            scene.show(frame, cube("a", *(left if frame < 15 else right)))
+        scene.until(lambda: "a moved" in {each.label for each in scene.linked().values()})
+        moved = next(each for each in scene.linked().values() if each.label == "a moved")
+        assert [each.detection.pose.position.y for each in moved.seen] == [right[1]]
+        assert moved.frame_index >= 25  # half a second at rest

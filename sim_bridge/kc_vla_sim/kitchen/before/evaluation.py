@@ -76,8 +76,8 @@ def _groups(outcomes: Sequence[RearrangementOutcome]) -> list[tuple[str, str, li
     found = []
     for memory in dict.fromkeys(each.memory for each in sorted(outcomes, key=lambda each: each.memory)):
         some = [each for each in outcomes if each.memory == memory]
-        for kind in sorted({each.kind for each in some}):
-            found.append((memory, kind, [each for each in some if each.kind == kind]))
+        kinds = sorted({each.kind for each in some})
+        found += [(memory, kind, [each for each in some if each.kind == kind]) for kind in kinds]
         found.append((memory, ALL, some))
     return found
 

@@ -23,6 +23,7 @@ from kc_vla.memory.long_term.nodes import Vector
 from kc_vla.memory.long_term.query import QueryAnswer
 from kc_vla.memory.long_term.ways import Way
 from kc_vla.ros.base import ERROR, StackNode, StartError
+from kc_vla.ros.changed_places import ChangedPlaces
 from kc_vla.ros.detections import DetectionFeed, DetectionParameters, Job, taken_from
 from kc_vla.ros.health import WARN
 from kc_vla.ros.keyframe_links import KeyframeLinks
@@ -78,6 +79,9 @@ class LongTermParameters(DetectionParameters):
     map_id: str = parameter("home", "map that the memory uses at start-up")
     period: float = parameter(0.5, "s between two uses of the newest detections", low=0.05, high=60.0)
     keyframes: bool = parameter(True, "link keyframes that the buffer commits with what is detected in them")
+    keyframes_of_changes: bool = parameter(
+        False, "have the buffer keep a frame in which a detected thing has come to rest where it was not before"
+    )
     keyframe_tolerance: float = parameter(0.15, "most s between a keyframe and its detections", low=0.0, high=5.0)
     trust_ids: bool = parameter(True, "trust that an object_id of the detector always means the same object")
     embedding: str = parameter(
@@ -129,7 +133,9 @@ class LongTermMemoryNode(StackNode):
         return {**told, **self._live.tally}
 
     def _links(self) -> KeyframeLinks:
-        return KeyframeLinks(self, self._work, self._live, self._intake, self.parameters.keyframe_tolerance)
+        values = self.parameters
+        changed = ChangedPlaces(self) if values.keyframes_of_changes else None
+        return KeyframeLinks(self, self._work, self._live, self._intake, values.keyframe_tolerance, changed)
 
     # -- what is seen -------------------------------------------------------------------------------------------
 

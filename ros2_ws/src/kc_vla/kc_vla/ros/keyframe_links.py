@@ -17,6 +17,7 @@ from kc_vla.memory.intake import Intake
 from kc_vla.memory.live_scene import LiveScene
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
+from kc_vla.ros.changed_places import ChangedPlaces
 from kc_vla.ros.detections import taken_from
 from kc_vla_msgs.msg import Keyframe, KeyframeIndex, ObjectDetections
 from kc_vla_msgs.srv import GetKeyframes
@@ -27,7 +28,15 @@ _LOOK_S, _ANSWER_S = 0.25, 3.0
 class KeyframeLinks:
     """Follows the index of the keyframe buffer, and asks it for the stamps of what was committed."""
 
-    def __init__(self, node: StackNode, work: Runner, live: LiveScene, intake: Intake, tolerance_s: float) -> None:
+    def __init__(
+        self,
+        node: StackNode,
+        work: Runner,
+        live: LiveScene,
+        intake: Intake,
+        tolerance_s: float,
+        changed: ChangedPlaces | None = None,
+    ) -> None:
         """Begin to listen.
 
         Args:
@@ -36,8 +45,10 @@ class KeyframeLinks:
             live: the memory.
             intake: of detections.
             tolerance_s: between a keyframe and its detections, s.
+            changed: takes in what is detected, too; None for nothing.
         """
         self._node, self._work, self._live, self._intake = node, work, live, intake
+        self._changed = changed
         self._join = KeyframeJoin(tolerance_s)
         self._index = KeyframeIndex()
         self._known: set[tuple[str, int]] = set()
@@ -52,7 +63,10 @@ class KeyframeLinks:
             taken = taken_from(message, self._intake, now_ns)
         except StackError:
             return
-        self._join.detected(scene_of(taken, now_ns))
+        scene = scene_of(taken, now_ns)
+        self._join.detected(scene)
+        if self._changed is not None:
+            self._changed.detected(scene)
 
     def _follow(self, index: KeyframeIndex) -> None:
         if index.episode_id != self._index.episode_id:
