@@ -44,8 +44,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memories",
         default="oracle,places,none,guess",
         metavar="NAMES",
-        help="in the kitchen: what chooses keyframes (oracle, places, events), none for no keyframes, guess for any one "
-        "(oracle,places,none,guess)",
+        help="in the kitchen: what chooses keyframes (oracle, places, events), none for no keyframes, guess for any "
+        "thing (oracle,places,none,guess)",
     )
     parser.add_argument("--episodes", type=int, default=50, metavar="N", help="episodes of each task (50)")
     parser.add_argument("--first-seed", type=int, default=30_000, metavar="SEED", help="of the kitchens (30000)")

@@ -37,6 +37,8 @@ MEMORIES = (*CHOOSERS, NO_KEYFRAMES, GUESS)
 _STAYED_M = 0.05
 """What is nearer than this to where it was has stayed there, m."""
 _REST = 20
+_IMAGE_SIZE = 128
+"""Of the cameras, px: in smaller images a salt shaker is not seen."""
 
 Truth = Mapping[str, GroundTruthObject]
 
@@ -183,7 +185,7 @@ class RearrangementTrial:
     def _begun(self, episode: Rearrangement) -> RecordingArm:
         self._episode = episode
         if self._arm is None:
-            self._arm = RecordingArm(episode.seed, layout=self._layout)
+            self._arm = RecordingArm(episode.seed, _IMAGE_SIZE, layout=self._layout)
         else:
             self._arm.begin(episode.seed)
         return self._arm
