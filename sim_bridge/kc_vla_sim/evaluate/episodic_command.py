@@ -48,6 +48,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "thing (oracle,places,none,guess)",
     )
     parser.add_argument("--episodes", type=int, default=50, metavar="N", help="episodes of each task (50)")
+    parser.add_argument(
+        "--detector", default="truth", metavar="NAME", help="that finds the things of the kitchens (truth)"
+    )
     parser.add_argument("--first-seed", type=int, default=30_000, metavar="SEED", help="of the kitchens (30000)")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/episodic"), help="folder for the results")
 
@@ -79,6 +82,8 @@ def _evaluate_kitchen(options: argparse.Namespace) -> None:
     memories = options.memories.split(",")
     if unknown := [each for each in memories if each not in MEMORIES]:
         raise ValueError(f"no memory {unknown[0][:40]!r} in the kitchen: choose of {', '.join(MEMORIES)}")
-    shown = evaluate_rearrangements(options.output, shared_embedder(), memories, options.episodes, options.first_seed)
+    shown = evaluate_rearrangements(
+        options.output, shared_embedder(), memories, options.episodes, options.first_seed, options.detector
+    )
     print(shown)
     print(f"{options.output}: table and results")

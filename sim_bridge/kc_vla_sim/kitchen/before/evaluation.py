@@ -12,6 +12,7 @@ from kc_vla.core.files import write_whole
 from kc_vla.core.lines import append_line, read_lines
 from kc_vla.core.shares import Share
 from kc_vla.memory.embedding.interface import Embedder
+from kc_vla.perception.detectors import TRUTH
 from kc_vla_sim.kitchen.before.rearrangement import draw_rearrangement, rearrangements_from
 from kc_vla_sim.kitchen.before.trial import RearrangementOutcome, RearrangementTrial
 
@@ -22,7 +23,12 @@ ALL = "all"
 
 
 def evaluate_rearrangements(
-    output: Path, embedder: Embedder, memories: Sequence[str], episodes: int, first_seed: int = FIRST_SEED
+    output: Path,
+    embedder: Embedder,
+    memories: Sequence[str],
+    episodes: int,
+    first_seed: int = FIRST_SEED,
+    detector: str = TRUTH,
 ) -> str:
     """Play the episodes that are not in a folder yet, and return the table of all; it is written there, too.
 
@@ -32,28 +38,34 @@ def evaluate_rearrangements(
         memories: some of `kc_vla_sim.kitchen.before.trial.MEMORIES`.
         episodes: how many; the kinds take turns.
         first_seed: of the episodes.
+        detector: name of a row of the detectors, or "truth".
 
     Raises:
         OSError: the folder cannot be used.
+        DetectorError: the detector cannot be had.
     """
     output.mkdir(parents=True, exist_ok=True)
     done = list(read_lines(output / EPISODES, lambda row: RearrangementOutcome(**row)))
-    played = {(each.seed, each.kind, each.memory) for each in done}
-    trial = RearrangementTrial(embedder)
+    played = {_key(each) for each in done}
+    trial = RearrangementTrial(embedder, detector)
     wanted = set()
     for seed, kind in rearrangements_from(first_seed, episodes):
-        wanted |= {(seed, kind, memory) for memory in memories}
-        missing = [each for each in memories if (seed, kind, each) not in played]
+        wanted |= {(seed, str(kind), memory, detector) for memory in memories}
+        missing = [each for each in memories if (seed, str(kind), each, detector) not in played]
         if missing:
             for outcome in trial.play(draw_rearrangement(seed, kind), missing):
                 append_line(output / EPISODES, asdict(outcome))
                 done.append(outcome)
     trial.close()
-    counted = [each for each in done if (each.seed, each.kind, each.memory) in wanted]
+    counted = [each for each in done if _key(each) in wanted]
     write_whole(output / RESULTS, json.dumps(_results(counted), indent=1) + "\n")
     text = table(counted)
     write_whole(output / TABLE, text)
     return text
+
+
+def _key(outcome: RearrangementOutcome) -> tuple[int, str, str, str]:
+    return outcome.seed, outcome.kind, outcome.memory, outcome.detector
 
 
 def table(outcomes: Sequence[RearrangementOutcome]) -> str:

@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from kc_vla.memory.embedding.interface import Embedder
 from kc_vla.memory.long_term.memory import LongTermMemory
 from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.robot.robot_memory import open_robot_memory
+from kc_vla.perception.detectors import TRUTH
 from kc_vla.planning.execution.former import FormerThings
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.questions import open_asker
@@ -22,6 +25,7 @@ from kc_vla.planning.execution.robot import NotFoundError
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
+from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.station import AREA, workplace_map
 from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.kitchen.asset_set import AssetSet
@@ -36,6 +40,8 @@ NO_KEYFRAMES, GUESS = "none", "guess"
 MEMORIES = (*CHOOSERS, NO_KEYFRAMES, GUESS)
 _STAYED_M = 0.05
 """What is nearer than this to where it was has stayed there, m."""
+_NEAR_M = 0.1
+"""What is perceived no further than this from an object of its type is that object, m."""
 _REST = 20
 _IMAGE_SIZE = 128
 """Of the cameras, px: in smaller images a salt shaker is not seen."""
@@ -58,6 +64,7 @@ class RearrangementOutcome:
         keyframes: that were linked.
         instruction: as it was given.
         meant: id that the robot took the words of the time before for; empty where it did not know.
+        detector: that found the things.
     """
 
     seed: int
@@ -70,6 +77,7 @@ class RearrangementOutcome:
     keyframes: int
     instruction: str
     meant: str
+    detector: str = TRUTH
 
 
 class RecordingArm(KitchenArm):
@@ -107,13 +115,17 @@ class _Robot:
 class RearrangementTrial:
     """Plays episodes with one arm."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(
+        self, embedder: Embedder, detector: str = TRUTH, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         """Keep what the episodes have in common; the arm is made with the first one.
 
         Args:
             embedder: of the memories.
+            detector: name of a row of the detectors, which looks at the images; "truth": the simulator's.
+            options: of the detector.
         """
-        self._embedder = embedder
+        self._embedder, self._detector, self._options = embedder, detector, options
         self._arm: RecordingArm | None = None
         self._episode: Rearrangement | None = None
 
@@ -152,13 +164,14 @@ class RearrangementTrial:
         self, arm: RecordingArm, episode: Rearrangement, robots: Sequence[_Robot]
     ) -> Iterator[RearrangementOutcome]:
         """Let the first of robots that mean the same do the instruction; yield the outcome for each."""
-        before = truth_of(arm)
+        before, true_ids = truth_of(arm), true_ids_of(arm)
         result = robots[0].loop.carry_out(robots[0].instruction)
         for _ in range(_REST):
             arm.stay()
         done = is_done(episode, before, truth_of(arm))
         for each in robots:
             meant = _guessed(episode, arm.calls) if each.name == GUESS else each.meant
+            meant = true_ids.get(meant, meant)
             yield RearrangementOutcome(
                 episode.seed,
                 str(episode.kind),
@@ -170,6 +183,7 @@ class RearrangementTrial:
                 len(each.kept.linked(MAP).keyframes),
                 each.instruction,
                 meant,
+                self._detector,
             )
 
     def _robot(self, arm: RecordingArm, episode: Rearrangement, name: str, stack: ExitStack) -> _Robot:
@@ -185,7 +199,10 @@ class RearrangementTrial:
     def _begun(self, episode: Rearrangement) -> RecordingArm:
         self._episode = episode
         if self._arm is None:
-            self._arm = RecordingArm(episode.seed, _IMAGE_SIZE, layout=self._layout)
+            size = _IMAGE_SIZE if self._detector == TRUTH else 0
+            self._arm = RecordingArm(
+                episode.seed, size, detector=self._detector, options=self._options, layout=self._layout
+            )
         else:
             self._arm.begin(episode.seed)
         return self._arm
@@ -217,6 +234,21 @@ def is_done(episode: Rearrangement, before: Truth, after: Truth) -> bool:
 def truth_of(arm: KitchenArm) -> Truth:
     """Return the objects as they are now, by id."""
     return {each.object_id: each for each in arm.frame.detections}
+
+
+def true_ids_of(arm: KitchenArm) -> dict[str, str]:
+    """Return the true id of each thing that is perceived: that of the nearest object of its type, if one is near."""
+    found = {}
+    for each in arm.station.context.scene.all():
+        same = [other for other in arm.frame.detections if other.object_type == each.object_type]
+        near = min(same, key=lambda other: _gap_m(other, each), default=None)
+        if near is not None and _gap_m(near, each) < _NEAR_M:
+            found[each.object_id] = near.object_id
+    return found
+
+
+def _gap_m(true: GroundTruthObject, perceived: PerceivedThing) -> float:
+    return float(np.linalg.norm(np.subtract(true.pose.position, perceived.position)))
 
 
 def _meant(loop: Loop, instruction: str) -> str:
