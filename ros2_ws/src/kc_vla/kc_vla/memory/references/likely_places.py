@@ -11,11 +11,21 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
+from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.recall.knowledge import senses
 from kc_vla.memory.short_term.unit import spoken
 
 FILE = Path(__file__).with_name("data") / "likely.tsv"
 FLOOR = "Floor"
+_CALLED = {
+    "cupboard": "Cabinet",
+    "worktop": "CounterTop",
+    "counter": "CounterTop",
+    "sink": "SinkBasin",
+    "stove": "StoveBurner",
+    "sponge": "DishSponge",
+}
+"""Names of the table for types that detectors call otherwise, in small letters."""
 _LEAST = 1.0
 """Added to every count: what was never seen somewhere may be there."""
 
@@ -40,9 +50,21 @@ def holders() -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
+def known_as(object_type: str) -> str:
+    """Return the name that the table has for a type, such as "Drawer" for "drawer"; the type where it has none."""
+    name = plain_type(object_type)
+    return _CALLED.get(name) or _plain_names().get(name, object_type)
+
+
+@cache
+def _plain_names() -> Mapping[str, str]:
+    return {plain_type(name): name for name in (*table(), *holders())}
+
+
+@lru_cache(maxsize=4096)
 def share(object_type: str, holder: str) -> float:
     """Return how likely a thing of a type is on or in a holder of another, 0..1, over all holders that are known."""
-    row = _row(object_type)
+    row, holder = _row(known_as(object_type)), known_as(holder)
     return (row.get(holder, 0.0) + _LEAST) / (sum(row.values()) + _LEAST * (len(holders()) + 1))
 
 

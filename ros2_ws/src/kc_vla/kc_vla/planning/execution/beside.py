@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from kc_vla.memory.asking.surroundings import HomeSurroundings
-from kc_vla.memory.references.likely_places import holders
+from kc_vla.memory.references.likely_places import holders, known_as
 from kc_vla.memory.references.names import BESIDE, NEXT_TO
 from kc_vla.memory.references.naming import tier_of
 from kc_vla.memory.references.reference import read
@@ -27,7 +27,7 @@ _ANY = "place"
 
 def holds_things(object_type: str) -> bool:
     """Return whether furniture of that type is known to, or is called like what does in any home."""
-    return object_type in holders() or any(tier_of((name,), object_type) for name in SURFACES)
+    return known_as(object_type) in holders() or any(tier_of((name,), object_type) for name in SURFACES)
 
 
 class Beside:

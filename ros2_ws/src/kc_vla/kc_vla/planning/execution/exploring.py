@@ -74,9 +74,11 @@ class Explorer:
     def look_into(self, container: str, wanted: str = "") -> None:
         """Open what is shut and in sight; it is closed again at once where it has not the thing that is wanted."""
         robot = self._robot
+        if self._doors.refuses("OpenObject", container):
+            return
         if robot.sight[container].area != robot.at:
             robot.do("GoToObject", container)
-        if not robot.do("OpenObject", container):
+        if not self._doors.turn("OpenObject", container):
             self._doors.opened(container)
             if wanted and wanted not in robot.sight:
                 self._doors.tidy()

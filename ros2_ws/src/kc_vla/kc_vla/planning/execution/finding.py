@@ -152,6 +152,12 @@ class Finder:
         """Have a name mean a thing that is not looked for: "another" of that name is not it."""
         self._taken(read_related(text), seen)
 
+    def stands_for_none_of(self, text: str, ids: Iterable[str]) -> None:
+        """Have a name of this instruction mean none of some things any more: they were tried and will not do."""
+        given_up = set(ids)
+        key = read_related(text).key
+        self._bound[key] = [each for each in self._bound.get(key, []) if each not in given_up]
+
     def stands_for_another(self, reference: Reference, object_id: str) -> bool:
         """Return whether a name of this instruction already stands for another thing than this one."""
         bound = self._bound.get(reference.key, []) if reference.words else []

@@ -188,8 +188,7 @@ class Loop:
     def _tried(self, plan: Plan, tried: list[TriedCall], former: FormerNames) -> str:
         """Do the calls of a plan; return why it failed."""
         for call, following in zip_longest(plan.calls, plan.calls[1:]):
-            tool = call.skill == "PickupObject" and following is not None and following.skill == "SliceObject"
-            reason = self._doer.do(former.call(call), tool)
+            reason = self._doer.do(former.call(call), None if following is None else former.call(following))
             tried.append(TriedCall(call, reason))
             if reason:
                 return f"{call}: {reason}"

@@ -160,7 +160,7 @@ class PreconditionRepair:
 
         def takes(place: str) -> bool:
             tried.add(place)
-            return not self.do(BY_NAME["PutObject"], (object_id, place))
+            return not self.do(BY_NAME["PutObject"], (object_id, place)) or robot.held is None
 
         for seen in near()[:_PLACES]:
             if takes(seen.object_id):
@@ -190,8 +190,8 @@ class PreconditionRepair:
         """
         robot, (name, holder) = self._robot, names
         thing, full = robot.sight.get(name), robot.sight.get(holder)
-        if thing is None or full is None or sorted(thing.size)[1] > max(full.size):
-            return False
+        if thing is None or full is None or sorted(thing.size)[1] > max(full.size) or not self.holds(name):
+            return False  # it cannot be that there was no room for what has slipped out of the hand
         try:
             self._reached(holder)
             self._opened(holder)
@@ -223,6 +223,14 @@ class PreconditionRepair:
             return Met.YES
         self._empty_hand()
         return self._act("PickupObject", self._finder.find(KNIFE, tool=True).object_id)
+
+    def open(self, object_id: str) -> None:
+        """Open a thing, if it is closed; it is closed again later.
+
+        Raises:
+            UnmetError: it cannot be opened.
+        """
+        self._opened(object_id)
 
     def _opened(self, object_id: str) -> Met:
         known = self._known(object_id)

@@ -117,6 +117,11 @@ class RememberingRobot:
         self._notes.clear()
 
     @property
+    def stands_still(self) -> bool:
+        """Return whether there is only one place where it can stand: it is an arm, and its one hand does everything."""
+        return len(self.grounds.areas) == 1
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Return what was seen and left out, each reason once."""
         return tuple(self._notes)

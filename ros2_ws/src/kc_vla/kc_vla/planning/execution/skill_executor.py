@@ -6,6 +6,8 @@ known; then room is made; then another one is looked for.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kc_vla.memory.long_term.errors import GraphError
 from kc_vla.memory.references.fits import Fit, fits
 from kc_vla.memory.references.names import NEXT_TO
@@ -36,12 +38,12 @@ class SkillExecutor:
         self._beside = Beside(robot, finder)
         self._tool = False
 
-    def do(self, call: Call, tool: bool = False) -> str:
+    def do(self, call: Call, following: Call | None = None) -> str:
         """Do a call; return why it failed, an empty text where it did not.
 
         Args:
             call: of a plan.
-            tool: what it takes is only used for the next call: any one will do.
+            following: the call after it; None for the last one.
 
         Raises:
             EndedError: see `RememberingRobot.do`.
@@ -53,12 +55,24 @@ class SkillExecutor:
             return self._go(skill, call.arguments[0])
         if HOLDER in skill.arguments and call.arguments[-1] == ANYWHERE:
             return self._free_hand(call.arguments[0])
-        self._tool = tool
+        takes = skill.name == "PickupObject" and following is not None
+        self._tool = takes and following.skill == "SliceObject"  # it is only used for that: any one will do
+        if takes and following.skill == "PutObject" and self._robot.stands_still:
+            self._open_first(following.arguments[-1])
         reason = self._with_things(skill, call.arguments)
         went = skill.name == "GoToObject" and not reason
         self._finder.source = self._finder.last_taken if went else ""
         self._finder.doors.tidy()
         return reason
+
+    def _open_first(self, holder: str) -> None:
+        """Open what something is to be put into while the hand is free, where that is in sight already."""
+        if holder == ANYWHERE or NEXT_TO in holder:
+            return
+        try:
+            self._mender.open(self._finder.find(holder, explore=False).object_id)
+        except (NotFoundError, UnmetError):
+            return  # whoever puts it there finds that out again, and says why
 
     def _go(self, skill: Skill, name: str) -> str:
         """Go to an area, or to a thing that the plan names instead; return why that failed."""
@@ -93,17 +107,31 @@ class SkillExecutor:
                 names = self._things(skill, arguments, without, explore=last or not tried)
                 reason = self._mender.do(skill, names)
             except (NotFoundError, UnmetError) as error:
-                if last or not tried:
+                if last or not tried or self._only_slipped(skill, tried):
                     return reason or str(error)
                 last = True
                 continue
-            if not reason and skill.name == "OpenObject":
-                self._finder.doors.keep_open(names[0])
+            if not reason:
+                self._settle(skill, arguments, names, tried)
             if not reason or last or not self._robot.limits.feedback:
                 return reason
             tried.append(names)
             last = settled or len(tried) == _TRIES
             self._finder.doors.tidy()
+
+    def _only_slipped(self, skill: Skill, tried: list[tuple[str, ...]]) -> bool:
+        """Return whether an arm that stands still sees what it could not take: another one is nowhere to be found."""
+        robot = self._robot
+        return skill.name == "PickupObject" and robot.stands_still and any(each[0] in robot.sight for each in tried)
+
+    def _settle(
+        self, skill: Skill, arguments: tuple[str, ...], names: tuple[str, ...], tried: list[tuple[str, ...]]
+    ) -> None:
+        """Note what a skill succeeded with: its name means that from now on, and not what was tried before."""
+        if skill.name == "OpenObject":
+            self._finder.doors.keep_open(names[0])
+        if skill.name == "PickupObject" and tried:
+            self._finder.stands_for_none_of(arguments[0], {each[0] for each in tried} - {names[0]})
 
     def _things(self, skill: Skill, arguments: tuple[str, ...], without: set[str], explore: bool) -> tuple[str, ...]:
         """Return the ids of the things that are meant.
@@ -134,7 +162,7 @@ class SkillExecutor:
 
     def _is(self, text: str, object_id: str) -> bool:
         """Return whether what is in the hand may be what a text means, where that is not known better."""
-        known, reference = self._robot.known(object_id), read_related(text)
+        known, reference = self._robot.known(object_id), replace(read_related(text), carried=True)
         if known is None or reference.further or self._finder.stands_for_another(reference, object_id):
             return False
         named = self._robot.memory.namer.named(reference, [known.object_type])
