@@ -69,8 +69,6 @@ class OpenedDoors:
                 robot.look()
             known = robot.known(object_id)
             if (
-                known is None
-                or known.area != robot.at
-                or (OPENED in known.states and self.turn(_CLOSE, object_id))
+                known is None or known.area != robot.at or (OPENED in known.states and self.turn(_CLOSE, object_id))
             ) and not self.refuses(_CLOSE, object_id):
                 self._opened.append(object_id)
