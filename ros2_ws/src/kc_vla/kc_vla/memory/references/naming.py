@@ -169,8 +169,6 @@ class Namer:
         scores |= {name: max(scores[name], least) for name in kinds}
         values = np.array(list(scores.values()) or [0.0])
         handled = min(float(values.mean() - values.std() / 2), least)
-        if kinds:
-            handled = max(handled, least / 2)  # a handled banana is no "piece of cutlery", however little else is seen
         if any(score >= least and set(_stems(spoken(name))) <= set(reference.words) for name, score in scores.items()):
             handled = least  # "toilet paper roll": its type is said, and more
         elif not reference.vague and not kinds and _is_kind_of_something(" ".join(called)):
