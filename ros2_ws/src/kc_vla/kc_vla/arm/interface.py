@@ -1,9 +1,9 @@
-"""What an arm is to the stack: the public protocol of its drivers, and what they report and raise.
+"""The public protocol of arm drivers, and what a driver reports and raises.
 
-A driver carries set-points to one make of arm and reports what that arm says. It makes no decision. The limits of
-velocity, acceleration and jerk, the joint limits, the workspace, the emergency stop and its record, the watchdog on the
-age of the state, parking, and the rule that a person resumes a blocked arm are above this protocol
-(`kc_vla.arm.servo`, `kc_vla.arm.set_points`, `kc_vla.arm.stop_latch`). They are the same for every arm.
+A driver sends set-points to one make of arm and reports the state of that arm. It makes no decision. The layers above
+are the same for every arm (`kc_vla.arm.servo`, `kc_vla.arm.set_points`, `kc_vla.arm.stop_latch`). They have the limits
+of position, velocity, acceleration and jerk, the workspace, the emergency stop with its record, the watchdog on the age
+of the state, and parking. They also enforce the rule that only a person resumes a blocked arm.
 
 `docs/other_robots.md` says how to write a driver in a package of one's own.
 """
@@ -23,32 +23,32 @@ LIES = 0.05
 """An arm lies when no joint is further than this from its home pose, rad."""
 
 COLLISION, JOINT_ERROR = "collision", "a joint reports an error"
-"""What an arm goes on reporting of its own protective stops until it is reset, in some firmwares."""
+"""Reports of protective stops that some firmwares repeat until a reset."""
 
 
 class ArmError(RuntimeError):
-    """An arm that does not do what it must; the text says what to do."""
+    """The arm does not do what it must; the text says what to do."""
 
 
 class UnfitArmError(ArmError):
-    """An arm that is there and must not be moved: a broken report of itself, or another arm than its robot file's."""
+    """The arm must not be moved: its reports are broken, or it is not the arm of the robot file."""
 
 
 @dataclass(frozen=True, eq=False)
 class ArmState:
-    """What an arm last reported of itself.
+    """The latest reported state of an arm.
 
     Attributes:
-        age: s since the oldest of the messages that the angles are made of; infinite if none came.
+        age: time since the oldest message that the angles come from, s; infinite if none came.
         angles: measured joint angles (N,), rad.
         speeds: measured joint velocities (N,), rad/s.
         gripper: measured gripper width, m.
-        powered: which joints have power (N,).
-        in_command_mode: the arm follows set-points of this driver.
-        faults: what is wrong, in words; empty if nothing is.
-        line: why nothing comes, or why the arm follows no set-points, and what to do, in words; empty if not known.
-        doubt: why no motion is to begin at these angles yet, in words; empty if it may.
-        own_stop: which stop of the arm itself holds it until `reset`, and who set it, in words; empty without one.
+        powered: whether each joint has power (N,).
+        in_command_mode: whether the arm follows set-points of this driver.
+        faults: a text for each fault; empty without a fault.
+        line: why no state comes or the arm follows no set-points, and what to do; empty if unknown.
+        doubt: why no motion may begin at these angles yet; empty if it may.
+        own_stop: the stop of the arm itself that holds it until `reset`, and who set it; empty without one.
         efforts: measured torque of the joints and of the gripper (N + 1,), N m; None where the driver has none.
     """
 
@@ -66,18 +66,19 @@ class ArmState:
 
 
 def require_target(angles: Vector, gripper: float, limits: JointLimits, at: Vector) -> None:
-    """Check that an arm with these limits may be sent these angles and this opening.
+    """Check that a driver may send these angles and this gripper width to an arm with these limits.
 
-    This is a driver's own look at garbage. What an arm can follow `kc_vla.arm.set_points` knows.
+    This is the driver's own check against garbage. `kc_vla.arm.set_points` checks what an arm can follow.
 
     Args:
-        angles: of the joints (N,), rad.
-        gripper: opening, m.
-        limits: of the joints.
-        at: where the arm was last seen (N,), rad: a joint outside of its limits may be sent to where it is.
+        angles: joint angles (N,), rad.
+        gripper: gripper width, m.
+        limits: joint limits.
+        at: last measured angles (N,), rad. A joint outside of its limits may get its own angle as target.
 
     Raises:
-        ValueError: they are too few or too many, not finite, or further out of the limits than the arm is.
+        ValueError: The number of angles is wrong, a number is not finite, or an angle is further out of the limits
+            than the arm is.
     """
     count = len(limits.lowest)
     if np.shape(angles) != (count,) or not np.isfinite(angles).all() or not np.isfinite(gripper):
@@ -91,14 +92,15 @@ def require_target(angles: Vector, gripper: float, limits: JointLimits, at: Vect
 
 
 class MovableArm(Protocol):
-    """What the servo needs of a connected arm of N joints and a gripper. All calls come from one thread.
+    """A connected arm with N joints and a gripper, as the servo uses it. All calls come from one thread.
 
     No method may block for longer than a control period: the servo calls `read_state` and `set_target` in each.
 
     Attributes:
         limits: joint limits: position (N,), rad, and velocity (N,), rad/s. The servo keeps to them.
         home_pose: joint angles (N,), rad, at which the arm lies by itself without power.
-        has_brakes: an arm without power stays where it is. Without brakes it falls: a reset needs a person's word.
+        has_brakes: whether an arm without power stays where it is. Without brakes it falls, so that a person has to
+            confirm a reset.
     """
 
     limits: JointLimits
@@ -108,17 +110,17 @@ class MovableArm(Protocol):
     def enable(self) -> None:
         """Ask the arm to power its joints where they are, and to follow set-points.
 
-        The servo calls it on a person's word alone, again and again until `read_state` reports that all joints have
+        The servo calls it only after a person's command, and repeats it until `read_state` reports that all joints have
         power and that the arm is in command mode. Return at once; do not wait.
         """
         ...
 
     def read_state(self) -> ArmState:
-        """Return the latest state. A driver without news returns the old angles with their true age."""
+        """Return the latest state. A driver without new messages returns the old angles with their true age."""
         ...
 
     def set_target(self, angles: Vector, gripper: float) -> None:
-        """Send one set-point. The servo has bounded it: it is a control period away from the last one.
+        """Send one set-point. The servo has limited it already to what the arm can reach in a control period.
 
         Args:
             angles: joint angles (N,), rad.
@@ -130,7 +132,7 @@ class MovableArm(Protocol):
         ...
 
     def disable(self) -> None:
-        """Ask the arm to take the power off all joints. The servo calls it only while the arm lies at its home pose.
+        """Ask the arm to disable all joints. The servo calls it only while the arm lies at its home pose.
 
         It may be called more than once. Return at once; `read_state` reports when it is done.
         """
@@ -138,16 +140,16 @@ class MovableArm(Protocol):
 
 
 class ArmDriver(MovableArm, Protocol):
-    """One make of arm, as the control process holds it. `connect` comes first, `close` last.
+    """The driver of one make of arm. `connect` is the first call, `close` the last.
 
-    An instance lives in the control process (`kc_vla.arm.control_process`), which the row of `kc_vla.arms` makes it in.
+    The row of the group `kc_vla.arms` makes an instance in the control process (`kc_vla.arm.control_process`).
 
     Attributes:
-        kinematics: of the arm, once it is connected.
-        firmware: as the arm reports it; empty where it does not.
-        warnings: what a person should know before the arm moves, once it is connected.
-        shutdown_message: what is true of the arm once it is parked and disabled, in words. Empty: others see to its
-            power, and it is never parked, but left where it stands.
+        kinematics: kinematics of the connected arm.
+        firmware: firmware that the arm reports; empty if it reports none.
+        warnings: lines that a person should read before the connected arm moves.
+        shutdown_message: the line to log once the arm is parked and disabled. If it is empty, the driver does not
+            control the power, and the stack leaves the arm where it stands instead of parking it.
     """
 
     kinematics: Kinematics
@@ -160,7 +162,7 @@ class ArmDriver(MovableArm, Protocol):
 
         Raises:
             ArmError: There is no arm, or it does not answer. The control process tries again for a while.
-            UnfitArmError: It is not fit to be moved: another try would find the same.
+            UnfitArmError: The arm must not be moved, and another attempt would end in the same way.
         """
         ...
 
@@ -173,14 +175,14 @@ class ArmDriver(MovableArm, Protocol):
         ...
 
     def may_be_enabled(self) -> bool:
-        """Return whether joints may have power now: a person must look at the arm before it moves."""
+        """Return whether joints may have power already, so that a person must look at the arm before it moves."""
         ...
 
     def reset(self) -> None:
-        """Ask the arm to leave its own stop and to clear its errors. Many arms lose their power by it, and fall.
+        """Ask the arm to leave its own stop and to clear its errors. Many arms then lose their power and fall.
 
-        The control process calls it on a person's word, with the arm at home, without power, or supported. Return at
-        once; `read_state` reports the result.
+        The control process calls it only after a person's command, with the arm at home, without power, or supported.
+        Return at once; `read_state` reports the result.
 
         Raises:
             ArmError: This arm cannot be reset from here; the text says what to do.
@@ -199,5 +201,5 @@ class ArmDriver(MovableArm, Protocol):
         ...
 
     def diagnostics(self) -> dict[str, object]:
-        """Return what the diagnostics show of the connection, by name. Called at the rate of the state."""
+        """Return the values of the connection for the diagnostics, by name. It is called at the rate of the state."""
         ...

@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Timing:
-    """How fast an arm takes set-points and reports.
+    """The rates of set-points and reports of an arm.
 
     Attributes:
-        command_rate: set-points per second; None: as the parameter `command_rate` of the controller says.
-        stale_after: s without news of the joints after which the arm counts as lost.
+        command_rate: set-points per second; None: the parameter `command_rate` of the controller.
+        stale_after: time without a new joint state after which the arm counts as lost, s.
     """
 
     command_rate: float | None = None
@@ -38,16 +38,16 @@ def _usual_timing(robot: Robot, options: Any) -> Timing:
 
 @dataclass(frozen=True)
 class ArmKind(Generic[T]):
-    """A row of the table.
+    """A row of the table of arm drivers.
 
     Attributes:
-        meaning: what the driver moves, half a line, for `--help` and the documentation.
+        meaning: what the driver moves, in half a line, for `--help` and the documentation.
         options: frozen dataclass of the driver's options, its fields made by `kc_vla.core.options.option`.
-        make: makes the driver, within the control process. It imports the vendor's library, the row does not.
-        identity: name of the arm on this machine, e.g. its CAN interface or its address. The record of an emergency
-            stop carries it, and one controller at a time may have it.
-        timing: how fast the arm takes set-points and reports.
-        claim: what one controller at a time may have; None: the identity.
+        make: makes the driver in the control process. It imports the vendor's library; the row must not import it.
+        identity: name of the arm on this machine, such as its CAN interface or address. The record of an emergency stop
+            has this name.
+        timing: returns the rates of the arm.
+        claim: returns the name that only one controller at a time may have; None: the identity.
     """
 
     meaning: str
@@ -68,11 +68,11 @@ ARMS: OpenTable[ArmKind[Any]] = OpenTable(
 
 @dataclass(frozen=True)
 class ChosenArm:
-    """A row with its options, for one robot.
+    """A driver with its options, for one robot.
 
     Attributes:
-        name: of the driver.
-        kind: its row.
+        name: name of the driver.
+        kind: row of the driver.
         robot: the robot.
         options: an instance of the row's options.
     """

@@ -1,4 +1,4 @@
-"""Where frames come from: a V4L2 device, a video file, a folder of images. All look alike to the reader."""
+"""Sources of camera frames behind one interface: a V4L2 device, a video file, or a folder of images."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _DEFAULT_FPS = 20.0
 
 @dataclass(frozen=True)
 class SourceSpec:
-    """What to open and how.
+    """The source to open, and its settings.
 
     Attributes:
         source: a device ("/dev/video0" or "0"), a video file, or a folder of images.
         fps: frames per second; 0 for the rate of the device or the video (a folder: 20).
-        width, height: size of the images in px, scaled where the source has another; 0 for its own.
-        loop: begin again at the end of a file or folder.
-        format: in which a device is to send its images, four letters such as "MJPG" or "YUYV"; empty: as it likes.
+        width, height: size of the images in px, to which others are scaled; 0 for the size of the source.
+        loop: whether to begin again at the end of a file or folder.
+        format: format of a device's images, four letters such as "MJPG" or "YUYV"; empty: the device chooses.
     """
 
     source: str
@@ -64,7 +64,7 @@ class CapturedFrame:
 
     Attributes:
         pixels: (height, width, 3) uint8 RGB.
-        captured_ns: wall time at which it was taken from the source, ns since the epoch.
+        captured_ns: wall time at which the image came from the source, ns since the epoch.
     """
 
     pixels: npt.NDArray[np.uint8]
@@ -72,10 +72,10 @@ class CapturedFrame:
 
 
 class FrameSource(ABC):
-    """An open source.
+    """An open source of frames.
 
     Attributes:
-        fps: frames per second that it gives.
+        fps: frames per second of the source.
         paced: whether `read` itself waits for the next frame (a device does, a file does not).
     """
 
@@ -93,17 +93,17 @@ class FrameSource(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give the source back."""
+        """Release the source."""
 
 
 def open_source(spec: SourceSpec) -> FrameSource:
-    """Open what `spec` names.
+    """Open the source that `spec` names.
 
     Raises:
-        SourceMissingError: it does not exist.
-        SourceEmptyError: it is a folder without images.
-        SourceUndecodableError: it is a file that is no video.
-        SourceBusyError: it is a device that another program holds or that may not be opened.
+        SourceMissingError: The source does not exist.
+        SourceEmptyError: The folder has no images.
+        SourceUndecodableError: The file is no video.
+        SourceBusyError: Another program has the device, or this user may not open it.
     """
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_ERROR)  # its warnings come beside ours and say less
     name = f"/dev/video{spec.source}" if spec.source.isdigit() else spec.source

@@ -1,4 +1,4 @@
-"""What is known of one task."""
+"""The description of a task."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Task:
-    """One task.
+    """A task, as an entry of the task table.
 
     Attributes:
-        name: how people and launch files call it.
-        instruction: instruction of the policy.
+        name: name of the task for people and launch files.
+        instruction: instruction for the policy.
         keyframes: label of each keyframe, in order; the first is frame 0 (paper, appendix A).
-        wordings: other instructions that mean it.
-        cues: for each keyframe, the rule in `kc_vla.keyframes.rules` that finds it without a learned selector; empty
-            where no rule does.
-        environment: id of the ManiSkill environment, `module:id` where importing the module registers it; empty where
-            it is not simulated, as are the following.
-        expert: what plays it, `module:class`; made with the environment, it does `kc_vla_sim.protocol.Expert`.
+        wordings: other instructions for the same task.
+        cues: for each keyframe the rule of `kc_vla.keyframes.rules` that finds it without a learned selector; empty if
+            there are no rules for the task.
+        environment: id of the ManiSkill environment, or `module:id` if importing the module registers it. It and all
+            following fields are empty for a task without a simulation.
+        expert: the expert, `module:class`, which implements `kc_vla_sim.protocol.Expert`.
         stages: the steps that the completion rate counts, in order.
-        choices: what there is to choose from at the task's moments of decision.
-        decisions: how many such moments an episode has.
-        tour: whether the arm only looks around, for memories that cameras fill: it is no task among "all", and nothing
-            is trained or measured on it unless it is named.
+        choices: the choices at the task's moments of decision.
+        decisions: number of such moments in an episode.
+        tour: whether the arm only looks around, to fill memories from cameras. "all" does not include
+            such a task, so nothing is trained or measured on it by default.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Task:
     tour: bool = False
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` where the parts do not fit together."""
+        """Raise `ValueError` if the fields do not fit together."""
         if self.cues and len(self.cues) != len(self.keyframes):
             raise ValueError(f"{len(self.cues)} cues for {len(self.keyframes)} keyframes: one for each, or none")
         if self.environment and not self.expert:
@@ -54,5 +54,5 @@ class Task:
 
 
 def plain(instruction: str) -> str:
-    """Return an instruction without what makes no difference to its meaning."""
+    """Return an instruction in lower case and without full stops and extra spaces, for comparisons."""
     return " ".join(instruction.casefold().replace(".", " ").split())

@@ -1,6 +1,6 @@
-"""What a selector has to be, and what it sees.
+"""The protocol of keyframe selectors, and the data that they get.
 
-A selector knows which streams it needs beside the first camera. For each episode it returns what scores it.
+A selector names the streams that it needs besides the first view. For each episode it returns a scorer.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ DEFAULT_THRESHOLD = 0.5
 
 @dataclass(frozen=True, eq=False)
 class ScorerInput:
-    """What a scorer may look at in one frame.
+    """The data of one frame for a scorer.
 
     Attributes:
-        stamp_ns: of the image, ns of ROS time.
-        views: images by the names of their views, the robot's first and those that the source asked for.
-        gripper: opening, m; None if the source was not asked for proprioception.
-        tool_position: (3,) m, tool center point in the robot base frame; likewise.
+        stamp_ns: stamp of the image, ns of ROS time.
+        views: images by the names of their views: the robot's first view, and those that the selector needs.
+        gripper: gripper width, m; None if the selector needs no proprioception.
+        tool_position: position (3,) of the tool center point in the base frame, m; None as for `gripper`.
         oracle: the simulator's own score of this frame, 0..1; None without an oracle.
-        of: which keyframe of the task that is of; 0 where it is not said, or of the first frame.
+        of: phase of the keyframe to which `oracle` belongs; 0 for the first frame and if it is unknown.
     """
 
     stamp_ns: int
@@ -48,9 +48,9 @@ class ScorerInput:
 
     @property
     def unsound(self) -> str:
-        """Return which part of the measured state is impossible, in words for a user.
+        """Return a line for the user that names the impossible part of the measured state.
 
-        It is empty where all is well or nothing was asked for.
+        It is empty if the state is possible, or if the selector needs none.
         """
         felt = {"opening of the gripper": self.gripper, "place of the tool": self.tool_position}
         wrong = [name for name, value in felt.items() if value is not None and not np.isfinite(value).all()]
@@ -65,15 +65,15 @@ def sight_of(
     oracle: float | None = None,
     of: int = 0,
 ) -> ScorerInput:
-    """Put together what a scorer may look at, of messages from a topic or from a bag; None where there is none.
+    """Return the input of a scorer from messages of a topic or a bag; None stands for a missing message.
 
     Args:
-        stamp_ns: of the image of the first view, ns of ROS time.
+        stamp_ns: stamp of the image of the first view, ns of ROS time.
         views: images, see `ScorerInput`.
-        joints: sensor_msgs/JointState; those called finger or gripper add up to the opening.
+        joints: sensor_msgs/JointState; the joints called finger or gripper add up to the gripper width.
         tool_pose: geometry_msgs/Pose.
         oracle: the simulator's own score.
-        of: which keyframe that is of.
+        of: phase of the keyframe to which that score belongs.
     """
     return ScorerInput(
         stamp_ns,
@@ -98,11 +98,11 @@ class Scoring:
     """How the frames of an episode are scored.
 
     Attributes:
-        labels: of the keyframes of its task, in order, the first for frame 0.
-        scorer: fresh, for this episode.
-        threshold: a score above it is a candidate.
-        remark: what a user should know of it; mostly empty.
-        first: which frame is kept, see `kc_vla.keyframes.smoothing.GreedySmoother`.
+        labels: labels of the task's keyframes, in order, the first for frame 0.
+        scorer: a new scorer for this episode.
+        threshold: a frame with a score above it becomes a candidate.
+        remark: a line for the user; mostly empty.
+        first: whether the first frame above the threshold is kept, see `kc_vla.keyframes.smoothing.GreedySmoother`.
         tells: which keyframe the last score was of, see `KeyframeSelector.update`; None: the source never knows.
     """
 
@@ -115,7 +115,7 @@ class Scoring:
 
 
 class SourceError(StackError):
-    """The source cannot be had; the text says why and what to do."""
+    """The selector cannot be made; the text says why and what to do."""
 
 
 class SelectorBackend(Protocol):

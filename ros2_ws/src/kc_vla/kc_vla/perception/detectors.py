@@ -22,11 +22,11 @@ _NOTHING: Mapping[str, Any] = types.MappingProxyType({})
 
 
 class DetectorError(StackError, ValueError):
-    """A detector cannot be had or cannot look at an image; the text says in one line why, and what to do."""
+    """A detector cannot be made or cannot process an image; the text says in one line why, and what to do."""
 
 
 class SkippedImageError(DetectorError):
-    """A detector did not look at an image, and nothing is wrong: nothing is known of what is in it."""
+    """A detector left out an image without an error, so the objects in it are unknown."""
 
 
 class ObjectDetector(Protocol):
@@ -36,26 +36,26 @@ class ObjectDetector(Protocol):
         """Return the objects of an image, each once.
 
         Raises:
-            DetectorError: It cannot look at this image.
+            DetectorError: The detector cannot process this image.
         """
         ...
 
     def close(self) -> None:
-        """Release what it holds; it is asked no more."""
+        """Release all resources; this is the last call."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class DetectorReport:
-    """What a message of an external detector says of one image.
+    """The report of an external detector on one image.
 
     Attributes:
-        stamp_ns: of that image.
-        frame_id: of the camera, or of the poses; empty where the message does not say.
-        posed: it has poses; the camera can be any one then.
-        in_image: returns the objects, given the image and the pose of `frame_id` in the frame that objects are located
-            in, m; None where that is not known.
-        remark: what is wrong with it, in one line; empty if nothing is.
+        stamp_ns: stamp of that image, ns.
+        frame_id: frame of the camera, or of the poses; empty if the message names none.
+        posed: whether the message has poses. Then the camera does not matter.
+        in_image: returns the objects for the image and the pose of `frame_id` (m) in the frame of the objects; the pose
+            is None if it is unknown.
+        remark: the problem of the message in one line; empty without one.
     """
 
     stamp_ns: int
@@ -66,12 +66,12 @@ class DetectorReport:
 
 
 class ListeningDetector(Protocol):
-    """Finds objects in what an external node publishes.
+    """Takes objects from the messages of an external detector.
 
     Attributes:
-        topics: the type of each topic that it listens to, e.g. "vision_msgs/msg/Detection2DArray".
-        camera: the view whose images these detections are of; empty: the messages say.
-        tolerance_s: between the stamps of a message and of its image, s.
+        topics: the type of each topic to subscribe to, such as "vision_msgs/msg/Detection2DArray".
+        camera: the view of the detector's images; empty: the messages name it.
+        tolerance_s: largest difference between the stamps of a message and of its image, s.
     """
 
     topics: Mapping[str, str]
@@ -79,15 +79,15 @@ class ListeningDetector(Protocol):
     tolerance_s: float
 
     def hear(self, topic: str, message: Any) -> DetectorReport | None:
-        """Return what a message reports; None where it is of no image.
+        """Return the report of a message; None if it belongs to no image.
 
         Raises:
-            DetectorError: It cannot be used.
+            DetectorError: The message cannot be used.
         """
         ...
 
     def close(self) -> None:
-        """Release what it holds."""
+        """Release all resources."""
         ...
 
 
@@ -98,10 +98,10 @@ class DetectorKind(LaunchChoice, Generic[T]):
     Attributes:
         options: frozen dataclass of the detector's options, its fields made by `kc_vla.core.options.option`. The node
             fills those that have the name of one of its parameters; all can be given in its parameter `options`.
-        make: makes the detector, or raises a `DetectorError`. It imports what it needs, the row does not.
-        listens: the message types that it listens to; it is a `ListeningDetector` then, and otherwise an
-            `ObjectDetector`, which looks at images.
-        passes_on: what it listens to are kc_vla_msgs/ObjectDetections, which are published as they are.
+        make: makes the detector, or raises a `DetectorError`. It imports what it needs; the row must not import that.
+        listens: message types of an external detector. If there are any, `make` returns a `ListeningDetector`,
+            otherwise an `ObjectDetector`.
+        passes_on: whether the messages are kc_vla_msgs/ObjectDetections, which the node publishes unchanged.
     """
 
     options: type[T]

@@ -1,4 +1,4 @@
-"""What answers a request for actions: what it is given, and what it has to be."""
+"""The protocol of policy backends, and the data that they get."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class PolicyError(StackError):
 
 
 class UnfitPolicyError(PolicyError):
-    """Nor will it in this episode, however often it is asked."""
+    """The policy can answer no request in this episode; another request would fail, too."""
 
 
 @dataclass(frozen=True, eq=False)
 class Proprioception:
-    """The measured state of the robot at one stamp, whatever its actions are.
+    """The measured state of the robot at one stamp, in both spaces of actions.
 
     Attributes:
-        pose: (7,) float64, of the tool in the base frame: x, y, z (m), quaternion x, y, z, w.
-        joints: (N + G,) float64, of the arm and the gripper, rad and m.
+        pose: pose (7,) float64 of the tool in the base frame: x, y, z (m), quaternion x, y, z, w.
+        joints: joints (N + G,) float64 of the arm and the gripper, rad and m.
     """
 
     pose: NDArray[np.float64]
@@ -38,13 +38,13 @@ class Proprioception:
 
 @dataclass(frozen=True, eq=False)
 class RememberedFrame:
-    """A moment that is remembered.
+    """A keyframe with its observation.
 
     Attributes:
-        frame: index of its observation.
-        views: what the cameras saw.
-        state: (S,) float64, as `PolicyInput.state`.
-        felt: what `state` is made of, for a backend that says it otherwise; None if it is not known.
+        frame: index of the frame.
+        views: images of the cameras.
+        state: state (S,) float64, as in `PolicyInput.state`.
+        felt: measured state from which `state` was computed, for a backend with another form; None if unknown.
     """
 
     frame: int
@@ -55,17 +55,17 @@ class RememberedFrame:
 
 @dataclass(frozen=True, eq=False)
 class PolicyInput:
-    """What a policy is given.
+    """The input of a policy for one chunk.
 
     Attributes:
-        frame: index of the current observation.
-        views: what the cameras see now; empty for a backend that does not look (`needs_images` is False).
-        keyframes: ascending, without the current frame; empty for such a backend.
-        state: (S,) float64, of the robot in the space of the backend's actions, see `kc_vla.core.codec`.
-        instruction: natural language.
-        frozen: (d, D) float32, the actions that run while the policy thinks; its answer should begin with them.
-        plan: (horizon, 7) float32, what the simulator's expert would do from here; None if not asked for.
-        felt: as that of `RememberedFrame`.
+        frame: index of the present frame.
+        views: present images; empty for a backend with `needs_images` False.
+        keyframes: keyframes in ascending order, without the present frame; empty if `needs_images` is False.
+        state: state (S,) float64 of the robot in the space of the backend's actions, see `kc_vla.core.codec`.
+        instruction: instruction in natural language.
+        frozen: actions (d, D) float32 that the arm executes until the chunk comes. The chunk should begin with them.
+        plan: actions (horizon, 7) float32 of the simulator's expert from this frame on; None if `needs_plan` is False.
+        felt: measured state, as in `RememberedFrame`.
     """
 
     frame: int
@@ -79,25 +79,25 @@ class PolicyInput:
 
 
 def first_and_newest(keyframes: Sequence[RememberedFrame], most: int) -> Sequence[RememberedFrame]:
-    """Return at most so many, 1 or more: the first keyframe, which never leaves, and the newest ones."""
+    """Return at most `most` (1 or more) keyframes: the first one and the newest ones."""
     if len(keyframes) <= most:
         return keyframes
     return [keyframes[0], *keyframes[len(keyframes) - most + 1 :]]
 
 
 class Backend(Protocol):
-    """A policy. `reset` comes before the first `infer` of an episode.
+    """A policy. `reset` is called before the first `infer` of an episode.
 
-    Both may compute and wait for as long as they need: they are called from a thread that does nothing else, one call
-    at a time, unless the backend's row in `kc_vla.policy.backends` says that it is `inline`.
+    Both methods may compute and wait. The node calls them in a thread of their own, one call at a time, unless the
+    backend's row in `kc_vla.policy.backends` says `inline`.
 
     Attributes:
-        name: of the backend.
-        needs_keyframes: it answers only where it is settled which keyframes there are; a person remembers them anyway.
-        needs_images: it looks at them, and at the current images.
-        needs_plan: it wants to know what the simulator's expert would do.
-        action_type: what the numbers of its actions mean.
-        names: of its columns.
+        name: name of the backend.
+        needs_keyframes: whether a request has to wait until the selector has decided on all frames up to its frame.
+        needs_images: whether the backend gets images and keyframes.
+        needs_plan: whether the backend gets the plan of the simulator's expert.
+        action_type: meaning of the numbers of an action.
+        names: names of the columns of an action.
     """
 
     name: str
@@ -111,10 +111,10 @@ class Backend(Protocol):
         """Begin an episode.
 
         Returns:
-            What a user should know of it, mostly nothing.
+            A line for the user; mostly empty.
 
         Raises:
-            PolicyError: the policy cannot act in this episode.
+            PolicyError: The policy cannot act in this episode.
         """
         ...
 
@@ -128,15 +128,15 @@ class Backend(Protocol):
             (horizon, dimension) float32, row 0 for `given.frame`.
 
         Raises:
-            PolicyError: there is no answer.
+            PolicyError: The policy cannot compute a chunk.
         """
         ...
 
 
 @runtime_checkable
 class ClosableBackend(Protocol):
-    """A backend that holds something for as long as the node runs."""
+    """A backend with a resource, such as a connection, that it releases when the node ends."""
 
     def close(self) -> None:
-        """Release what the backend holds."""
+        """Release the backend's resources."""
         ...

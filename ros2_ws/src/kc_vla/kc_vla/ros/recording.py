@@ -1,4 +1,4 @@
-"""What is recorded of an episode: each topic of the stack with its type and what its publisher offers."""
+"""The recorded topics of an episode: name, type, and the quality of service of the publisher."""
 
 from __future__ import annotations
 
@@ -52,12 +52,13 @@ RECORDED: tuple[Recorded, ...] = (
     (topics.ROBOT_DESCRIPTION, String, qos.STATUS),
     (topics.DIAGNOSTICS, DiagnosticArray, qos.EVENT),
 )
-"""Every topic of the stack but those of the cameras and the memories: name, type, and what its publisher offers. Not
-`e_stop` itself: its publisher waits for a subscriber, and that must be the arm, which publishes on `arm/stopped` when
-it was stopped and released. A new one is a line here."""
+"""Every topic of the stack but those of the cameras and the memories. To record a further topic, add a line.
+
+`e_stop` is not among them: its publisher waits for a subscriber, and that must be the arm. The arm reports the stop on
+`arm/stopped`."""
 
 STANDING = (topics.STOPPED, topics.TF_STATIC, topics.ROBOT_DESCRIPTION)
-"""Those that tell how something stands until they tell otherwise; what else is said belongs to one episode."""
+"""Topics whose last message stays valid across episodes; the messages of all others belong to one episode."""
 
 
 def recorded_topics(views: Sequence[str]) -> tuple[Recorded, ...]:

@@ -1,4 +1,4 @@
-"""What a replacement policy is asked, and how it tells why a key had to go."""
+"""The protocol of replacement policies, and the reason of an eviction."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ QUEUE = "queue"
 
 @dataclass(frozen=True)
 class Eviction:
-    """A key that had to go.
+    """An evicted key.
 
     Attributes:
-        key: which.
-        segment: that it was in.
-        frequency: how often it had been used, as the policy counts.
-        reason: in words, for people.
+        key: the key.
+        segment: segment in which the key was.
+        frequency: number of its uses, as the policy counts them.
+        reason: the reason, in words for people.
     """
 
     key: Key
@@ -29,7 +29,7 @@ class Eviction:
 
 
 class Replacement(Protocol):
-    """Keeps the order of up to `capacity` keys, and says which one leaves when another comes."""
+    """Keeps up to `capacity` keys, and chooses the one to evict when another comes."""
 
     capacity: int
 
@@ -40,36 +40,36 @@ class Replacement(Protocol):
     def __iter__(self) -> Iterator[Key]: ...
 
     def add(self, key: Key) -> Eviction | None:
-        """Take in a key; return what leaves for it, which is never itself. A key that is there is used."""
+        """Add a key and return the eviction of another one, if any. For a key that is there, count a use."""
         ...
 
     def use(self, key: Key) -> None:
-        """Count a use of a key, which was asked for or proved right; raise KeyError if it is not there."""
+        """Count a use of a key that was requested or confirmed; raise KeyError if it is not there."""
         ...
 
     def demote(self, key: Key) -> None:
-        """Make a key that proved wrong the next to leave; raise KeyError if it is not there."""
+        """Make a refuted key the next one to evict; raise KeyError if it is not there."""
         ...
 
     def remove(self, key: Key) -> None:
-        """Forget a key; KeyError if it is not there."""
+        """Remove a key; raise KeyError if it is not there."""
         ...
 
     def frequency(self, key: Key) -> int:
-        """Return how often a key was used, as the policy counts: 0 where it does not."""
+        """Return the number of uses of a key, as the policy counts them; 0 if it counts none."""
         ...
 
     def segment(self, key: Key) -> str:
-        """Return the segment that a key is in; KeyError if it is not there."""
+        """Return the segment of a key; raise KeyError if it is not there."""
         ...
 
     def segments(self) -> Mapping[str, tuple[Key, ...]]:
-        """Return the keys of each segment, the next to leave first."""
+        """Return the keys of each segment, the next one to evict first."""
         ...
 
 
 def check_capacity(capacity: int) -> int:
-    """Return `capacity`, if a memory can have it; ValueError otherwise."""
+    """Return `capacity` if it is at least 1; raise ValueError otherwise."""
     if capacity < 1:
         raise ValueError(f"a memory of {capacity} units: give it at least 1")
     return capacity

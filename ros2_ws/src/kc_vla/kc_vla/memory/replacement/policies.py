@@ -16,11 +16,11 @@ ADAPTIVE = "adaptive"
 
 @dataclass(frozen=True)
 class ReplacementKind:
-    """A row of the table.
+    """A row of the table of replacement policies.
 
     Attributes:
-        meaning: which key leaves, half a line, for the documentation.
-        make: makes an empty policy of a capacity in keys; ValueError where it cannot have that capacity.
+        meaning: which key is evicted, in half a line, for the documentation.
+        make: makes an empty policy for a number of keys; raises ValueError if it cannot have that capacity.
     """
 
     meaning: str
@@ -48,7 +48,7 @@ def open_replacement(name: str, capacity: int) -> Replacement:
     """Return an empty policy.
 
     Raises:
-        ValueError: There is none of that name, it cannot be loaded, or it cannot have that capacity.
+        ValueError: There is no policy of that name, it cannot be loaded, or it cannot have that capacity.
     """
     return REPLACEMENTS.get(name).make(capacity)
 
