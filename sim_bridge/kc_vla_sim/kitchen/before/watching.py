@@ -64,7 +64,7 @@ class RememberingWatch:
         for linked in self._join.joined(now_ns):
             self._memory.link(MAP, placed_in(self._memory.graph(MAP), linked))
         if arm.frame.index % _LOOKS == 0:
-            self._loop.robot.now_s = now_ns / 1e9
+            self._loop.robot.clock.now_s = now_ns / 1e9
             self._loop.robot.look()
 
     def _scene(self, arm: KitchenArm) -> DetectedScene | None:

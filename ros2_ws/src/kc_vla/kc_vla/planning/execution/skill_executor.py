@@ -55,10 +55,11 @@ class SkillExecutor:
             return self._go(skill, call.arguments[0])
         if HOLDER in skill.arguments and call.arguments[-1] == ANYWHERE:
             return self._free_hand(call.arguments[0])
-        takes = skill.name == "PickupObject" and following is not None
-        self._tool = takes and following.skill == "SliceObject"  # it is only used for that: any one will do
-        if takes and following.skill == "PutObject" and self._robot.stands_still:
-            self._open_first(following.arguments[-1])
+        self._tool = False
+        if skill.name == "PickupObject" and following is not None:
+            self._tool = following.skill == "SliceObject"  # it is only used for that: any one will do
+            if following.skill == "PutObject" and self._robot.stands_still:
+                self._open_first(following.arguments[-1])
         reason = self._with_things(skill, call.arguments)
         went = skill.name == "GoToObject" and not reason
         self._finder.source = self._finder.last_taken if went else ""
@@ -72,7 +73,7 @@ class SkillExecutor:
         try:
             self._mender.open(self._finder.find(holder, explore=False).object_id)
         except (NotFoundError, UnmetError):
-            return  # whoever puts it there finds that out again, and says why
+            return  # the skill that puts it there finds that out again, and says why
 
     def _go(self, skill: Skill, name: str) -> str:
         """Go to an area, or to a thing that the plan names instead; return why that failed."""
