@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from kc_vla.cli import main
 from kc_vla.memory.embedding.models import open_embedder
@@ -17,6 +18,8 @@ from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.skills.handles import handle_of
 from kc_vla.skills.station import AREA, workplace_map
+from kc_vla_sim.envs.kitchen_bodies import to_sapien
+from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.errors import BadTaskError
 from kc_vla_sim.kitchen.handling.arm_perception import perceived_in
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
@@ -60,6 +63,11 @@ def test_without_its_script_nothing_happens_in_a_kitchen_and_handles_are_reporte
     for _ in range(100):
         frame = simulator.hold()
     assert {each.object_id: each.state for each in frame.detections} == before
+    lying = ROBOT_BASE * to_sapien((0.605, 0.321, 0.305), Rotation.from_euler("x", 90, degrees=True))
+    stock = simulator.environment.kitchen  # type: ignore[attr-defined]
+    stock.things["salt_shaker_1"].carry(lying)
+    shaker = next(each for each in stock.objects() if each.object_id == "salt_shaker_1")
+    assert shaker.attributes["place"] == "on cupboard"  # however high it would stand, it lies on top
     with pytest.raises(BadTaskError, match="has no tour that can be left out"):
         simulator.reset("counting", 0)
     simulator.close()

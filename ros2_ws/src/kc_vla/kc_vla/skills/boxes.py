@@ -11,8 +11,10 @@ from kc_vla.skills.interface import Vector
 from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
 from kc_vla.skills.upright_box import UprightBox as UprightBox
 
-_WALL, _RIM = 0.016, 0.009
-"""Thickness that the walls of what is hollow are taken to have, and the rim of a tray, m."""
+_WALL, _FLOOR = 0.016, 0.006
+"""Thickness that the walls and the floor of what is hollow are taken to have, m ..."""
+_TRAY_RIM, _TRAY_FLOOR = 0.009, 0.004
+"""... and those of a tray, from which also flat things are taken, m."""
 HOLLOW = frozenset({"drawer", "sink", "tray", "basket", "box", "bin", "bowl", "pot", "pan"})
 """Types that things lie in from above: their boxes are walls around a space."""
 SUPPORTS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "fridge", "oven"})
@@ -63,9 +65,9 @@ def named_obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[
 def _walls(thing: PerceivedThing) -> list[UprightBox]:
     """Return four walls and a floor."""
     x, y, z = thing.size.tolist()
-    wide = _RIM if thing.object_type == "tray" else _WALL
+    wide, thick = (_TRAY_RIM, _TRAY_FLOOR) if thing.object_type == "tray" else (_WALL, _FLOOR)
     walls = [((side * (x - wide) / 2, 0.0, 0.0), (wide, y, z)) for side in (-1, 1)] + [
         ((0.0, side * (y - wide) / 2, 0.0), (x, wide, z)) for side in (-1, 1)
     ]
-    walls.append(((0.0, 0.0, -z / 2 + 0.003), (x, y, 0.006)))
+    walls.append(((0.0, 0.0, (thick - z) / 2), (x, y, thick)))
     return [UprightBox(thing.out(np.array(place)), np.array(size), thing.yaw) for place, size in walls]

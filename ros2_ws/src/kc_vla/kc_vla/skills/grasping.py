@@ -30,7 +30,7 @@ _HIGHER = (0.0, 0.003, 0.01, 0.02)
 """Grasps are tried so much higher, m ..."""
 _LEAST_DEPTH, _THIN = 0.008, 0.02
 """... but no nearer to the top than this, m; what is thinner than the second is taken with the tips, at its top."""
-_ASIDE, _END = (0.0, 0.02, -0.02, 0.04, -0.04), 0.02
+_ASIDE, _END = (0.0, 0.02, -0.02, 0.04, -0.04, 0.06, -0.06), 0.02
 """Grasps are tried so far from the middle of something long, and no nearer to its ends than this, m."""
 _OPEN_S = 1.0
 """The fingers may take so long to open, s."""

@@ -1,0 +1,79 @@
+"""Where a hand and what it holds have room: beside handles and doors, on a tray, between things, in a drawer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fake_kitchen import FakeKitchen, thing
+
+from kc_vla.skills.fronts import front_boxes
+from kc_vla.skills.grasping import grasps
+from kc_vla.skills.hands import facing_down
+from kc_vla.skills.held_thing import HeldThing
+from kc_vla.skills.placing import spots
+from kc_vla.skills.tool_path import StraightPathMaker, ToolPose
+from kc_vla.skills.upright_box import UprightBox
+
+CUPBOARD = thing("cupboard_1", (0.605, 0.321, 0.14), (0.21, 0.26, 0.28), state="closed")
+FRONT = {"handle": "0.4410 0.4287 0.2150", "hinge": "0.4990 0.1907", "opening": "0.0000"}
+OPEN_FRONT = {"handle": "0.2554 0.1645 0.2150", "hinge": "0.4990 0.1907", "opening": "1.4389"}
+
+
+def covers(boxes: list[UprightBox], point: tuple[float, float, float]) -> bool:
+    """Return whether a point is in one of some boxes."""
+    speck = UprightBox(np.array(point), np.full(3, 0.001), 0.0)
+    return any(each.meets(speck) for each in boxes)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "bar", "middle_of_door"),
+    [(FRONT, (0.441, 0.4287, 0.25), (0.49, 0.31, 0.1)), (OPEN_FRONT, (0.255, 0.165, 0.25), (0.37, 0.195, 0.1))],
+)
+def test_a_hand_keeps_clear_of_a_door_and_its_bar_wherever_they_are(
+    attributes: dict[str, str], bar: tuple[float, float, float], middle_of_door: tuple[float, float, float]
+) -> None:
+    boxes = front_boxes(replace(CUPBOARD, attributes=attributes))
+    assert covers(boxes, bar)
+    assert covers(boxes, middle_of_door)
+    assert not covers(boxes, (0.35, 0.35, 0.1))
+
+
+def test_a_door_with_numbers_that_are_none_leaves_out_its_front() -> None:
+    assert front_boxes(replace(CUPBOARD, attributes={"handle": "here"})) == []
+
+
+def test_with_something_in_the_hand_the_fingers_are_as_wide_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    kitchen = FakeKitchen()
+    context = kitchen.station.context
+    widths: list[float] = []
+    monkeypatch.setattr(StraightPathMaker, "avoid", lambda self, boxes, held, width: widths.append(width))
+    context.held = HeldThing(kitchen.things["apple_1"], 0.07, 0.03, 0.0)
+    context.free("carry", ToolPose(np.array([0.45, 0.0, 0.3]), facing_down()), 0.0)
+    assert widths == [0.07]
+
+
+def test_a_spoon_is_taken_off_a_tray_and_a_knife_away_from_what_stands_beside_its_middle() -> None:
+    tray = thing("tray_1", (0.3, -0.35, 0.008), (0.2, 0.28, 0.016))
+    spoon = thing("spoon_1", (0.3, -0.35, 0.0105), (0.15, 0.03, 0.012))
+    kitchen = FakeKitchen({"tray_1": tray, "spoon_1": spoon})
+    assert next(grasps(kitchen.station.context, spoon), None) is not None
+    knife = thing("knife_1", (0.3, -0.35, 0.01), (0.18, 0.02, 0.014))
+    bottle = thing("bottle_1", (0.3, -0.26, 0.1), (0.05, 0.05, 0.2))
+    kitchen = FakeKitchen({"knife_1": knife, "bottle_1": bottle})
+    poses = [pose.position for pose, _, _ in grasps(kitchen.station.context, knife)]
+    assert poses
+    assert min(abs(float(x) - 0.3) for x, _, _ in poses) > 0.015
+
+
+def test_a_full_drawer_has_no_room_and_one_with_a_gap_has() -> None:
+    kitchen = FakeKitchen(opening=0.12)
+    context = kitchen.station.context
+    held = HeldThing(kitchen.things["apple_1"], 0.07, 0.03, 0.0)
+    drawer = context.scene.need("drawer_1")
+    assert next(spots(context, held, drawer), None) is not None
+    inside = {"place": "in drawer_1"}
+    kitchen.things["loaf_1"] = thing("loaf_1", (0.46, -0.02, 0.15), (0.15, 0.18, 0.04), attributes=inside)
+    kitchen.report()
+    assert next(spots(context, held, drawer), None) is None
