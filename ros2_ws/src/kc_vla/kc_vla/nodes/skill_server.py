@@ -97,9 +97,8 @@ class SkillServerNode(StackNode):
         station = getattr(self, "_station", None)
         if station is None or station.run is None:
             return {}
-        held = station.context.held
         stage = "" if station.run.outcome is not None else station.run.stage
-        return {"skill": self._skill, "stage": stage, "in_hand": "" if held is None else held.thing.object_id}
+        return {"skill": self._skill, "stage": stage, "in_hand": station.context.in_hand}
 
     # -- what comes in ------------------------------------------------------------------------------------------
 

@@ -91,6 +91,11 @@ class SkillContext:
         return self.arm.joints if self.sent is None else self.sent
 
     @property
+    def in_hand(self) -> str:
+        """Return the id of what is in the hand, in words where it is not known; empty for nothing."""
+        return "not known" if self.unknown else "" if self.held is None else self.held.thing.object_id
+
+    @property
     def keeps_grip(self) -> bool:
         """Return whether the fingers have to stay closed on what is in the hand."""
         return self.held is not None or self.unknown
