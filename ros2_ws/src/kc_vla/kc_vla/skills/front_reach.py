@@ -26,6 +26,8 @@ _RAISED = np.radians([60.0, 50.0, 70.0, 45.0, 80.0, 35.0])
 """The hand is raised so far from straight down, rad: those that are tried."""
 _YAWS = np.radians([0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0])
 """Turns of the hand from straight into the front, rad."""
+_HALVES = (0.0, np.pi)
+"""Turns of the hand about its own axis, rad: the fingers are the same, and one of them may be within reach."""
 _ROUND = 0.9
 """What is as wide as this share of its length can be taken from any side."""
 _ASKEW = np.radians(50.0)
@@ -42,7 +44,7 @@ _DROP_M = 0.005
 """A thing is released so far above what it is to stand on, m."""
 _BESIDE_M, _GRID_M = 0.008, 0.025
 """Around a thing where it is put, and between two spots that are tried, m."""
-_MOST_PLANS = 10
+_MOST_PLANS = 12
 """So many poses, in which the hand touches nothing, are planned to at most."""
 _MOVED_M = 0.04
 """What is seen no further than this from where it was has not been taken, m."""
@@ -56,11 +58,13 @@ class TiltedPose:
         pose: of the tool.
         wide: the fingers are so far apart before or afterwards, m.
         across: width of what is between them, m.
+        turned: of the hand about its own axis, rad.
     """
 
     pose: ToolPose
     wide: float
     across: float
+    turned: float = 0.0
 
 
 def opened_front(scene: PerceivedScene, holder_id: str) -> FrontSpace | None:
@@ -103,7 +107,7 @@ def take_tilted(context: SkillContext, thing: PerceivedThing, space: FrontSpace 
         yield context.fingers("release", grasp.wide)
         yield context.along("retreat", reach.joints[::-1], grasp.wide)
         raise SkillError(f"there is nothing between the fingers where {thing.object_id} was seen")
-    context.held = _held(context, thing, grasp.pose)
+    context.held = _held(context, thing, grasp)
     yield context.along("lift", reach.joints[::-1], CLOSED_M)
     yield from context.look_for(thing.object_id)
     seen = context.seen_since(thing.object_id, thing.seen_s)
@@ -207,7 +211,8 @@ def _grasps(context: SkillContext, thing: PerceivedThing, space: FrontSpace | No
             back = max(0.0, deep / 2 - _PALM_M)
             place = np.array([*thing.position[:2], middle]) - back * np.array([np.cos(yaw), np.sin(yaw), 0.0])
             wide = min(context.opening, across + _WIDER_M)
-            yield TiltedPose(ToolPose(place, facing(yaw, raised)), wide, across)
+            for turned in _HALVES:
+                yield TiltedPose(ToolPose(place, facing(yaw, raised, turned)), wide, across, turned)
 
 
 def _sides(thing: PerceivedThing, ahead: float) -> Iterator[tuple[float, float, float]]:
@@ -236,13 +241,14 @@ def _way_in(pose: ToolPose, space: FrontSpace | None) -> tuple[ToolPose, ToolPos
     return over.moved(*(-(deep + _OUT_M) * level).tolist()), over
 
 
-def _held(context: SkillContext, thing: PerceivedThing, pose: ToolPose) -> HeldThing:
+def _held(context: SkillContext, thing: PerceivedThing, grasp: TiltedPose) -> HeldThing:
+    pose = grasp.pose
     ahead = pose.rotation.apply((0.0, 0.0, 1.0))
     yaw = float(np.arctan2(ahead[1], ahead[0]))
     raised = float(np.arctan2(np.hypot(ahead[0], ahead[1]), -ahead[2]))
     far = float((thing.position - pose.position)[:2] @ [np.cos(yaw), np.sin(yaw)])
     below = float(pose.position[2]) - thing.bottom
-    return HeldThing(thing, context.arm.width, below, thing.footprint[1] - yaw, raised, far)
+    return HeldThing(thing, context.arm.width, below, thing.footprint[1] - yaw, raised, far, grasp.turned)
 
 
 def _spots(
@@ -265,7 +271,7 @@ def _spots(
             continue
         level = np.array([np.cos(yaw), np.sin(yaw), 0.0])
         tool = place - held.ahead * level + np.array([0.0, 0.0, held.below + _DROP_M])
-        yield TiltedPose(ToolPose(tool, facing(yaw, held.raised)), wide, held.width)
+        yield TiltedPose(ToolPose(tool, facing(yaw, held.raised, held.turned)), wide, held.width)
 
 
 def _on_worktop(held: HeldThing, grid: Iterable[tuple[float, float]]) -> Iterator[tuple[Vector, float]]:

@@ -27,6 +27,7 @@ class HeldThing:
         turn: yaw of the thing's footprint less that of the tool, rad.
         raised: of the hand that took it, from straight down, rad.
         ahead: the middle of the thing is so far before the tool center point, along the yaw of the hand, m.
+        turned: of the hand about its own axis, rad.
     """
 
     thing: PerceivedThing
@@ -35,11 +36,12 @@ class HeldThing:
     turn: float
     raised: float = 0.0
     ahead: float = 0.0
+    turned: float = 0.0
 
     @property
     def in_grip(self) -> Vector:
         """Return the pose of the middle of the thing in the frame of the tool (4, 4), m."""
-        into = facing(0.0, self.raised).inv()
+        into = facing(0.0, self.raised, self.turned).inv()
         pose = np.eye(4)
         pose[:3, :3] = (into * Rotation.from_euler("z", self.turn)).as_matrix()
         pose[:3, 3] = into.apply((self.ahead, 0.0, self.thing.extent[2] / 2 - self.below))

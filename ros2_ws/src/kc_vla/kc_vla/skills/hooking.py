@@ -16,8 +16,8 @@ from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
 from kc_vla.skills.tool_path import ToolPose
 
-_RAISED = np.radians([45.0, 50.0, 40.0, 55.0, 35.0, 60.0])
-"""The hand is raised so far from straight down, rad: those that are tried."""
+_HANDS = tuple((np.radians(raised), turned) for raised in (45, 55, 35, 65) for turned in (0.0, np.pi))
+"""How far the hand is raised from straight down, and turned about its own axis, rad: those that are tried."""
 _OVER, _DEEP = 0.022, 0.005
 """The middle of a finger that pulls is so far from that of the bar, across the hand, and this is how far its tool
 center point is beyond the bar, along the hand, m."""
@@ -61,9 +61,9 @@ def slid_from_front(context: SkillContext, drawer: PerceivedThing, handle: Handl
     _check_above(context.scene, drawer)
     around = [*with_fronts(context.scene), *_closed_drawers(context.scene)]
 
-    def ways(raised: float) -> tuple[ArmPath, ArmPath, ArmPath, ArmPath]:
-        start = _hooked(handle, handle.opening, raised, pulls)
-        end = _hooked(handle, to + _SLIP if pulls else to - _PAST, raised, pulls)
+    def ways(hand: tuple[float, float]) -> tuple[ArmPath, ArmPath, ArmPath, ArmPath]:
+        start = _hooked(handle, handle.opening, hand, pulls)
+        end = _hooked(handle, to + _SLIP if pulls else to - _PAST, hand, pulls)
         ahead = start.rotation.apply((0.0, 0.0, 1.0))
         freed = end.moved(*((-_FREED if pulls else _PAST + _FREED) * handle.out).tolist())
         back = freed.moved(*(-ABOVE * ahead).tolist())
@@ -75,7 +75,7 @@ def slid_from_front(context: SkillContext, drawer: PerceivedThing, handle: Handl
         return approach, reach, ArmPath(stage, move.joints, move.widths, _SLACK), retreat
 
     failure = SkillError(f"the handle of {name} cannot be reached from the front")
-    _, (approach, reach, move, retreat) = first_possible(map(float, _RAISED), ways, failure)
+    _, (approach, reach, move, retreat) = first_possible(_HANDS, ways, failure)
     yield approach
     yield reach
     yield move
@@ -91,12 +91,13 @@ def _check_above(scene: PerceivedScene, drawer: PerceivedThing) -> None:
             raise SkillError(f"{each.object_id} is open above the handle of {drawer.object_id}: close it first")
 
 
-def _hooked(handle: Handle, opening: float, raised: float, pulls: bool) -> ToolPose:
+def _hooked(handle: Handle, opening: float, hand: tuple[float, float], pulls: bool) -> ToolPose:
     """Return the pose of a hand at a bar: behind and above it to pull, before it to push."""
-    rotation = facing(handle.yaw(0.0), raised)
+    yaw, (raised, turned) = handle.yaw(0.0), hand
+    rotation = facing(yaw, raised, turned)
     if not pulls:
         return ToolPose(handle.at(opening, -_BEFORE) + np.array([0.0, 0.0, _HIGH]), rotation)
-    over, ahead = rotation.apply((1.0, 0.0, 0.0)), rotation.apply((0.0, 0.0, 1.0))
+    over, ahead = facing(yaw, raised).apply((1.0, 0.0, 0.0)), rotation.apply((0.0, 0.0, 1.0))
     return ToolPose(handle.at(opening) + _OVER * over + _DEEP * ahead, rotation)
 
 

@@ -64,12 +64,12 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
         yield from take_tilted(context, context.scene.need(object_id), None)
     held = context.held
     assert held is not None
-    since_s = context.scene.now_s
     if held.raised:
         grid = () if space is not None else _places(context, None)
         target = yield from put_tilted(context, held, space, grid)
     else:
         target = yield from _put_from_above(context, held, holder, holder_id)
+    since_s = context.scene.now_s
     if holder is not None and (space is not None or holder.object_type in HOLLOW):
         yield from look_into(context, holder_id)
     yield from context.look_for(object_id)
