@@ -29,7 +29,7 @@ CUPBOARD = thing(
     (0.62, -0.32, 0.14),
     (0.21, 0.26, 0.28),
     state="opened",
-    attributes={"handle": "0.256 -0.475 0.215", "hinge": "0.514 -0.45", "opening": "1.44"},
+    attributes={"handle": "0.275 -0.503 0.215", "hinge": "0.514 -0.45", "opening": "1.55"},
 )
 
 

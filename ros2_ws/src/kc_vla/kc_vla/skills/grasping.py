@@ -14,6 +14,7 @@ from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, first_possible
 from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.swinging import opened_wide
 from kc_vla.skills.tool_path import ToolPose
 
 _SPARE_M = 0.002
@@ -49,6 +50,7 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
         raise SkillError(f"{object_id} is in {thing.container[1]}, which is closed")
     relation, holder_id = thing.container
     if relation == "in" and (space := opened_front(context.scene, holder_id)) is not None:
+        yield from opened_wide(context, holder_id)
         yield from take_tilted(context, thing, space)
         return ""
     failure = SkillError(f"{object_id} cannot be reached from above: something is in the way of the hand")

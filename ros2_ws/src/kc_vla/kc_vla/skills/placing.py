@@ -17,6 +17,7 @@ from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
+from kc_vla.skills.swinging import is_wide_open, opened_wide
 from kc_vla.skills.tool_path import ToolPose
 
 SURFACE = "worktop"
@@ -58,8 +59,9 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     if held.raised and space is None and holder is not None:
         yield from put_down(context, object_id, SURFACE)
         yield from pick_up(context, object_id)
-    elif space is not None and not held.raised:
+    elif space is not None and not (held.raised and is_wide_open(context, holder_id)):
         yield from put_down(context, object_id, SURFACE)
+        yield from opened_wide(context, holder_id)
         yield from context.look_for(object_id)
         yield from take_tilted(context, context.scene.need(object_id), None)
     held = context.held
