@@ -66,6 +66,7 @@ class SkillServerNode(StackNode):
         self._reports: deque[ObjectDetections] = deque(maxlen=_WAITING)
         self._busy, self._asked_at, self._stop_why, self._skill = False, 0.0, "", ""
         self._stopped, self._askers, self._looking = False, 1, False
+        self._answering = 0
         self._work = runner(self, False, "the skill", room=4, refusals=(StackError,))
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self._policy = self.call(PredictChunk, topics.SKILL_POLICY)
@@ -125,11 +126,19 @@ class SkillServerNode(StackNode):
     # -- set-points for the arm ---------------------------------------------------------------------------------
 
     async def _predict(self, request: PredictChunk.Request, response: PredictChunk.Response) -> PredictChunk.Response:
+        self._answering += 1
+        try:
+            return await self._predicted(request, response)
+        finally:
+            self._answering -= 1
+            self._asked_at = time.monotonic()
+
+    async def _predicted(self, request: PredictChunk.Request, response: PredictChunk.Response) -> PredictChunk.Response:
         episode, station = self.episode, self._station
         if episode is None or station is None or not episode.running or episode.id != request.episode_id:
             response.message = f"episode '{request.episode_id}' is not running here"
             return response
-        began = self._asked_at = time.monotonic()
+        began = time.monotonic()
         while self._reading is None or self._reading.step < request.observation_frame:
             if time.monotonic() - began > self.parameters.wait_timeout or station is not self._station:
                 response.message = f"no joint state of frame {request.observation_frame} has come"
@@ -279,7 +288,7 @@ class SkillServerNode(StackNode):
         self._askers = max(self._askers, askers)
         if askers < self._askers:  # nobody says whose goal it is: the one that is gone may be that client
             return "the client that asked for it is gone: the arm holds"
-        silent = time.monotonic() - self._asked_at
+        silent = 0.0 if self._answering else time.monotonic() - self._asked_at  # a way that is planned may take a while
         if silent > self.parameters.silence:
             return f"arm_controller has not asked for set-points for {silent:.0f} s: is it alive?"
         return ""
