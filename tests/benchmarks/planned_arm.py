@@ -17,7 +17,7 @@ from .measuring import MeasurementError, Table
 from .processes import Processes, node_processes
 
 _SEED = 1
-_INSTRUCTION = "put the salt shaker into the drawer, then put the milk onto the tray"
+_INSTRUCTION = "put the milk onto the tray"
 _SAMPLE_S, _PATIENCE_S = 2.0, 900.0
 _QUICK = ("image_size:=64",)
 
