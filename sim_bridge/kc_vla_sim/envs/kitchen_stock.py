@@ -12,7 +12,7 @@ import numpy as np
 import sapien
 from numpy.typing import NDArray
 
-from kc_vla.skills.handles import HANDLE, HINGE, OPENING
+from kc_vla.perception.front_record import HANDLE, HINGE, OPENING
 from kc_vla.skills.switches import SWITCH
 from kc_vla_sim.envs.kitchen_bodies import entity_of
 from kc_vla_sim.envs.kitchen_thing import KitchenThing

@@ -55,7 +55,7 @@ def test_noisy_depth_gives_the_place_within_three_centimeters(
         assert off(found.position, thing.position) < (0.02 if sized else 0.035)
         across = math.hypot(*thing.size[:2]) - min(thing.size[:2])  # a carton that is seen from a corner
         gap = max(abs(one - other) for one, other in zip(found.size, thing.size, strict=True))
-        assert gap < (0.001 if sized else max(0.06, across + 0.02))
+        assert gap < (0.04 if sized else max(0.06, across + 0.02))
 
 
 @tried(40, 400)

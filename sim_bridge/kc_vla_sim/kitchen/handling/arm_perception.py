@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from kc_vla.perception.detectors import TRUTH
+from kc_vla.perception.taken import taken_of
 from kc_vla.skills.located_things import things_of
 from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
 from kc_vla_sim.frame import SimulatedFrame
@@ -39,8 +40,10 @@ class ArmPerception(Protocol):
         """Begin an episode: nothing has been seen in it."""
         ...
 
-    def see(self, simulator: Simulator, frame: SimulatedFrame, scene: PerceivedScene) -> None:
-        """Report what the present frame shows to a scene."""
+    def see(
+        self, simulator: Simulator, frame: SimulatedFrame, scene: PerceivedScene, kept: Collection[str] = ()
+    ) -> None:
+        """Report what the present frame shows to a scene, which keeps some ids, see `PerceivedScene.take`."""
         ...
 
     def close(self) -> None:
@@ -60,7 +63,9 @@ class TruthPerception:
     def begin(self) -> None:
         """Begin an episode."""
 
-    def see(self, simulator: Simulator, frame: SimulatedFrame, scene: PerceivedScene) -> None:
+    def see(
+        self, simulator: Simulator, frame: SimulatedFrame, scene: PerceivedScene, kept: Collection[str] = ()
+    ) -> None:
         """Report what the views of a frame show."""
         scene.take(perceived_in(frame, _stamp_s(frame)), _stamp_s(frame))
 
@@ -94,11 +99,14 @@ class ImagePerception:
         """Begin an episode: nothing has been seen in it."""
         self._perception.begin()
 
-    def see(self, simulator: Simulator, frame: SimulatedFrame, scene: PerceivedScene) -> None:
+    def see(
+        self, simulator: Simulator, frame: SimulatedFrame, scene: PerceivedScene, kept: Collection[str] = ()
+    ) -> None:
         """Report what the cameras show, one after the other."""
         for image in self._perception.images(simulator, frame):
             found = self._perception.look(image)
-            scene.take(things_of(found.objects, _stamp_s(frame)), _stamp_s(frame))
+            view = taken_of(found, image.stamp_ns).view
+            scene.take(things_of(found.objects, _stamp_s(frame)), _stamp_s(frame), view, kept)
 
     def close(self) -> None:
         """Release the detector."""

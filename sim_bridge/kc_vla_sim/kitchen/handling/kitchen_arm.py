@@ -133,7 +133,9 @@ class KitchenArm:
 
     def _see(self) -> None:
         self.frame = self.simulator.redrawn(self.frame)
-        self._perception.see(self.simulator, self.frame, self._scene)
+        held = self.station.context.held
+        kept = () if held is None else (held.thing.object_id,)
+        self._perception.see(self.simulator, self.frame, self._scene, kept)
 
 
 def reading_of(frame: SimulatedFrame) -> ArmReading:

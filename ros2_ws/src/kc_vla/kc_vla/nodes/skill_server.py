@@ -20,6 +20,9 @@ from kc_vla.core import topics
 from kc_vla.core.chunk import ActionType, Chunk
 from kc_vla.core.episode import Episode
 from kc_vla.core.errors import StackError
+from kc_vla.memory.long_term.errors import GraphError
+from kc_vla.memory.long_term.views import UnionView
+from kc_vla.memory.regions import regions_of
 from kc_vla.planning.skills import Call
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode, StartError
@@ -199,11 +202,14 @@ class SkillServerNode(StackNode):
             stamp_s = nanoseconds(message.header.stamp) * 1e-9
             try:
                 things, wrong = things_from(message, self._robot.base_frame, stamp_s)
-            except BadMessageError as error:
+                views = regions_of(message.regions, None, ())
+            except (BadMessageError, GraphError) as error:
                 station.wrong = str(error)
                 continue
             station.wrong = wrong
-            station.context.scene.take(things, stamp_s)
+            held = station.context.held
+            kept = () if held is None else (held.thing.object_id,)
+            station.context.scene.take(things, stamp_s, UnionView(views) if views else None, kept)
 
     # -- skills -------------------------------------------------------------------------------------------------
 

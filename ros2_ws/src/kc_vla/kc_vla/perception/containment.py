@@ -9,18 +9,13 @@ import numpy as np
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.perception.track import ObjectTrack
 
-_OPENED, _CLOSED = frozenset({"open", "opened"}), frozenset({"closed", "close", "shut"})
+_CLOSED = frozenset({"closed", "close", "shut"})
 _SLACK_M, _ABOVE_M = 0.02, 0.04
 """So far outside of a holder's box, and above it, the middle of what is in it can be measured."""
 _ANNOUNCED = 3
 """Looks in which it is reported that something was shut in: a message can be lost."""
 _SMALLER = 0.8
 """What is in something has at most this share of its volume."""
-
-
-def is_open(track: ObjectTrack) -> bool:
-    """Return whether most looks say that it is open."""
-    return plain_type(track.state) in _OPENED
 
 
 def is_closed(track: ObjectTrack) -> bool:
@@ -78,7 +73,7 @@ class Containment:
         track.holder = ""
         if self.is_holder(track.types.best):
             return
-        around = [each for each in holders if is_open(each) and _is_within(track, each)]
+        around = [each for each in holders if each.is_open and _is_within(track, each)]
         if around:  # one drawer is above another: what is a little above the lower one is in the upper one
             holder = min(around, key=lambda each: _outside_m(track, each))
             track.holder, track.offset = holder.object_id, track.position - holder.position

@@ -71,7 +71,7 @@ def surface_depth(
     """
     left, top = max(int(box.left), 0), max(int(box.top), 0)
     depth = depth[top : max(int(np.ceil(box.bottom)), 0), left : max(int(np.ceil(box.right)), 0)]
-    beside = _overlapping(box, others) - (left, top, left, top)
+    beside = overlapping(box, others) - (left, top, left, top)
     box = PixelBox(box.left - left, box.top - top, box.right - left, box.bottom - top)
     anchor = _anchor(box, (center[0] - left, center[1] - top))
     for image in (_without(depth, beside), depth) if len(beside) else (depth,):
@@ -86,7 +86,7 @@ def surface_depth(
     return None
 
 
-def _overlapping(box: PixelBox, others: Numbers | None) -> Numbers:
+def overlapping(box: PixelBox, others: Numbers | None) -> Numbers:
     """Return the boxes (N, 4) that have something in common with a box, but for those that it lies in."""
     if others is None or not len(others):
         return np.empty((0, 4))

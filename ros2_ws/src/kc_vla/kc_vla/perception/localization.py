@@ -14,8 +14,10 @@ from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME
 from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
 from kc_vla.perception.depth_surface import surface_depth, valid_depth
+from kc_vla.perception.front import CONTAINERS, SeenFronts, fronts_in
 from kc_vla.perception.image_detection import ImageDetection
 from kc_vla.perception.located_object import POSITION, LocatedObject
+from kc_vla.perception.standing_shape import StandingShape, standing_shape
 from kc_vla.perception.view_ray import ViewRay, half_chord, view_ray
 from kc_vla.perception.visible_extent import visible_size
 from kc_vla.perception.without_depth import Estimate, by_size, on_support
@@ -32,6 +34,8 @@ _SURE_SHARE, _UNSURE_SHARE = 0.02, 0.2
 """The same of a middle that a detector takes from an image with depth, as a share of the object's diagonal, from full
 confidence to none: what is cut off or half hidden is found with less confidence, and further off."""
 _HIGHEST_SIGMA_M = 0.5
+_SHAPE_M, _THING_M2 = 0.004, 0.035
+"""Standard deviation of the middle of a whole shape, m; and the footprint up to which a thing is looked at so, m2."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,11 @@ class Localizer:
 
     def _placed(self, frame: CameraFrame, each: ImageDetection, others: NDArray[np.float64]) -> LocatedObject:
         place = self._in_3d(frame, each) or self._along_ray(frame, each, others)
+        shape, fronts = _by_depth(frame, each, place, others)
+        if shape is not None and each.position is None:
+            named = self._known_size(each) if each.size is None else None
+            sigma_m = math.hypot(_SHAPE_M, _noise_m(_away_m(frame, place)))
+            place = Estimate(shape.middle, named or shape.extent, sigma_m, "")
         self._check_place(frame, place.position)
         attributes = dict(each.attributes) | ({POSITION: place.way} if place.way else {})
         return LocatedObject(
@@ -155,6 +164,8 @@ class Localizer:
             each.state,
             attributes,
             each.object_id,
+            shape=shape,
+            fronts=fronts,
         )
 
     def _in_3d(self, frame: CameraFrame, each: ImageDetection) -> Estimate | None:
@@ -246,6 +257,23 @@ class Localizer:
         lower, upper = settings.lower, settings.upper
         if (lower is not None and (point < lower).any()) or (upper is not None and (point > upper).any()):
             raise _LeftOutError(f"it would be at {where}, outside of the workspace")
+
+
+def _by_depth(
+    frame: CameraFrame, each: ImageDetection, place: Estimate, others: NDArray[np.float64]
+) -> tuple[StandingShape | None, SeenFronts | None]:
+    """Return how a thing stands, or the front of what opens, where the depth image shows it."""
+    if frame.depth_m is None or place.way:
+        return None, None
+    if plain_type(each.object_type) in CONTAINERS:
+        return None, fronts_in(frame, each.box, place.position, place.size)
+    if place.size[0] * place.size[1] > _THING_M2:
+        return None, None
+    return standing_shape(frame, each.box, place.position, place.size, others), None
+
+
+def _away_m(frame: CameraFrame, place: Estimate) -> float:
+    return float(np.linalg.norm(np.asarray(place.position) - frame.pose[:3, 3]))
 
 
 def _noise_m(depth_m: float) -> float:

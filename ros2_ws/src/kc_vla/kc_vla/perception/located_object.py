@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kc_vla.memory.images.crop import PixelBox
+from kc_vla.perception.front import SeenFronts
+from kc_vla.perception.standing_shape import StandingShape
 
 Vector = tuple[float, float, float]
 POSITION = "position"
@@ -27,6 +29,10 @@ class LocatedObject:
         state: e.g. "opened"; empty if it is not known.
         attributes: what else is known, e.g. its color; "position" says how a place was found without depth.
         object_id: which object it is; empty before tracking unless the detector knows it again.
+        yaw: turn of its own box about the vertical, rad; furniture looks along the negative of its first axis.
+        box_size: size along the axes of that box, m; None: `size`.
+        shape: how it stands by this image's depth, where that shows it; None after tracking.
+        fronts: its front by this image's depth, likewise.
     """
 
     object_type: str
@@ -38,3 +44,7 @@ class LocatedObject:
     state: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
     object_id: str = ""
+    yaw: float = 0.0
+    box_size: Vector | None = None
+    shape: StandingShape | None = None
+    fronts: SeenFronts | None = None

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.memory.images.crop import PixelBox
+from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.relations import PLACE
+from kc_vla.perception.front_record import OF_FRONT, FrontRecord, KnownFront
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.place_filter import PlaceFilter
+from kc_vla.perception.standing_shape import StandingShape
 from kc_vla.perception.votes import Votes
 
 Numbers = NDArray[np.float64]
@@ -16,6 +21,9 @@ _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
 """Shares of the votes that are left after another look: a type does not change, a state does in two or three looks."""
 _NONE, _SILENT = " ", 0.5
 """A look that reports no state counts for none, with this share of the weight: not every detector always reads one."""
+_OPENED = frozenset({"open", "opened"})
+_SHAPES = 5
+"""The shape of the last looks whose footprint is the middle one counts."""
 _MOST_ATTRIBUTES = 12
 _NOWHERE = PixelBox(0.0, 0.0, 0.0, 0.0)
 
@@ -54,6 +62,8 @@ class ObjectTrack:
         self.empty = self.unseen = self.announced = 0
         self.holder, self.offset, self.shut = "", np.zeros(3), False
         self._attributes: dict[str, Votes] = {}
+        self._shapes: deque[StandingShape] = deque(maxlen=_SHAPES)
+        self._front = FrontRecord()
         self._published: set[str] = set()
         self._last = seen
         self._vote(seen)
@@ -79,6 +89,11 @@ class ObjectTrack:
         """Return the color that most looks report; empty for none."""
         return self.attribute("color") or self.attribute("colour")
 
+    @property
+    def is_open(self) -> bool:
+        """Return whether most looks say that it is open."""
+        return plain_type(self.state) in _OPENED
+
     def is_sure(self, least: float) -> bool:
         """Return whether its last look was so sure, and its place measured."""
         return self._last.confidence >= least and not self.place.way
@@ -92,19 +107,21 @@ class ObjectTrack:
         """Take in another look that found it."""
         if self.place.see(seen):
             self.placed_ns = stamp_ns
+            self._shapes.clear()
         self._found(stamp_ns)
         self._vote(seen)
 
     def move(self, seen: LocatedObject, stamp_ns: int) -> None:
         """Take in a look that found it elsewhere."""
         self.place, self.placed_ns = PlaceFilter(seen), stamp_ns
+        self._shapes.clear()
         self._found(stamp_ns)
         self._vote(seen)
 
     def take_over(self, young: ObjectTrack) -> None:
         """Go on where a younger track is that turned out to be the same object."""
         self.place, self._states, self._last = young.place, young._states, young._last
-        self.placed_ns = young.placed_ns
+        self.placed_ns, self._shapes = young.placed_ns, young._shapes
         self._found(young.seen_ns)
 
     def carry(self, holder_position: Numbers) -> None:
@@ -123,6 +140,7 @@ class ObjectTrack:
         """
         x, y, z = (float(value) for value in self.position)
         width, depth, height = (float(value) for value in self.size)
+        yaw, box_size = self._own_box()
         return LocatedObject(
             self.types.best,
             (x, y, z),
@@ -133,7 +151,24 @@ class ObjectTrack:
             self.state,
             self._current_attributes(),
             self.object_id,
+            yaw,
+            box_size,
         )
+
+    def _known_front(self) -> KnownFront:
+        return self._front.known(self.is_open, self.position, self.size)
+
+    def _own_box(self) -> tuple[float, tuple[float, float, float]]:
+        """Return the yaw of its own box, rad, and its size along the axes of that, m."""
+        wide, deep, high = (float(value) for value in self.size)
+        if self._shapes:
+            shape = sorted(self._shapes, key=lambda each: each.length * each.width)[len(self._shapes) // 2]
+            return shape.yaw, (shape.length, shape.width, shape.height)
+        out = self._known_front().yaw
+        if out is None:
+            return 0.0, (wide, deep, high)
+        yaw = (out + 2 * np.pi) % (2 * np.pi) - np.pi
+        return yaw, (deep, wide, high) if abs(np.sin(yaw)) > abs(np.cos(yaw)) else (wide, deep, high)
 
     def _current_attributes(self) -> dict[str, str]:
         """Return the attributes to report; one that was reported and holds no more is empty."""
@@ -142,8 +177,9 @@ class ObjectTrack:
             current[POSITION] = self.place.way
         if self.holder:
             current[PLACE] = f"in {self.holder}"
+        current |= self._known_front().attributes
         ended = self._published - current.keys()
-        self._published |= {POSITION, PLACE} & current.keys()
+        self._published |= {POSITION, PLACE, *OF_FRONT} & current.keys()
         return current | dict.fromkeys(ended, "")
 
     def _found(self, stamp_ns: int) -> None:
@@ -156,6 +192,10 @@ class ObjectTrack:
         self.types.add(seen.object_type, seen.confidence)
         states = self._states.setdefault(seen.object_type, Votes(_STATE_KEPT))
         states.add(seen.state or _NONE, seen.confidence * (1.0 if seen.state else _SILENT))
+        if seen.shape is not None:
+            self._shapes.append(seen.shape)
+        if seen.fronts is not None:
+            self._front.see(seen.fronts, self.is_open)
         for name, value in seen.attributes.items():
             if name != POSITION and (name in self._attributes or len(self._attributes) < _MOST_ATTRIBUTES):
                 self._attributes.setdefault(name, Votes(_ATTRIBUTE_KEPT)).add(value, seen.confidence)

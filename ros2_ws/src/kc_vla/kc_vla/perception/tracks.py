@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from kc_vla.perception.camera_frame import CameraFrameError
 from kc_vla.perception.containment import Containment
+from kc_vla.perception.front import CONTAINERS
 from kc_vla.perception.track import ObjectTrack
 from kc_vla.perception.track_association import began_elsewhere
 from kc_vla.perception.track_ids import TrackIds
 
-CONTAINERS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe", "box"})
-"""Types of what opens and closes."""
 _BACK_NS = 1_000_000_000
 """So far a clock that is set right may go back; further, time has begun anew."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from geometry_msgs.msg import Vector3
@@ -13,8 +14,6 @@ from kc_vla.perception.perceiver import Perceived
 from kc_vla.perception.seen_region import SeenRegion
 from kc_vla.ros.convert import attributes_message, pose_message, time_message
 from kc_vla_msgs.msg import CameraRegion, ObjectDetection, ObjectDetections
-
-_UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 
 
 def perceived_message(
@@ -84,12 +83,13 @@ def region_message(region: SeenRegion) -> CameraRegion:
 
 
 def _detection(thing: LocatedObject, image: bytes) -> ObjectDetection:
-    width, depth, height = thing.size
+    width, depth, height = thing.size if thing.box_size is None else thing.box_size
+    turn = 0.0, 0.0, math.sin(thing.yaw / 2), math.cos(thing.yaw / 2)
     return ObjectDetection(
         object_id=thing.object_id,
         object_type=thing.object_type,
         state=thing.state,
-        pose=pose_message([*thing.position, *_UPRIGHT]),
+        pose=pose_message([*thing.position, *turn]),
         size=Vector3(x=width, y=depth, z=height),
         confidence=thing.confidence,
         attributes=attributes_message(thing.attributes),

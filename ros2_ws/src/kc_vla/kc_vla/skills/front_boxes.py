@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from kc_vla.perception.front_record import HANDLE
 from kc_vla.skills.boxes import UprightBox, named_obstacles
-from kc_vla.skills.handles import HANDLE, Handle, handle_of
+from kc_vla.skills.handles import Handle, handle_of
 from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kc_vla.skills.handles import HANDLE, STANDOFF_M, Handle, handle_of
+from kc_vla.perception.front_record import HANDLE
+from kc_vla.skills.handles import STANDOFF_M, Handle, handle_of
 from kc_vla.skills.interface import SkillError
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.upright_box import UprightBox

@@ -152,6 +152,7 @@ def _holds(context: SkillContext, across: float) -> bool:
 
 
 def _still_there(context: SkillContext, thing: PerceivedThing, since_s: float) -> bool:
+    """Return whether a thing is reported after a stamp, s, where it was before."""
     seen = context.seen_since(thing.object_id, since_s)  # an image that is older may show how it was lifted
     if seen is None:
         return False

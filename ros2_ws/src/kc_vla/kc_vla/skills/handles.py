@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from kc_vla.perception.front_record import HANDLE, HINGE, OPENING
 from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
 
-HANDLE, HINGE, OPENING = "handle", "hinge", "opening"
 STANDOFF_M, _BELOW_TOP_M = 0.045, 0.01
 """Usual distances of a drawer's bar from its front, and from the upper edge of that, m."""
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.memory.long_term.views import RegionView
+from kc_vla.perception.front import CONTAINERS
 from kc_vla.skills.interface import SkillError, Vector
 
 OPENED, CLOSED = "opened", "closed"
 _IN, _ON = "in ", "on "
 _UPRIGHT = 0.97
 _YAWS = np.radians(np.arange(0.0, 90.0, 5.0))
+_EMPTY_LOOKS = 3
+"""Looks that show the place of a thing empty after which it is forgotten."""
 MOST_THINGS = 500
 """So many things are known at most; the one that was seen longest ago goes."""
 
@@ -103,6 +109,10 @@ class PerceivedThing:
         return np.asarray(self.rotation.apply(point) + self.position)
 
 
+def _opens(thing: PerceivedThing) -> bool:
+    return plain_type(thing.object_type) in CONTAINERS
+
+
 def _sides(points: Vector, yaw: float) -> Vector:
     """Return how far points (N, 2) reach along an axis of that yaw (rad), and across it, (2,), m."""
     along = np.array([[np.cos(yaw), np.sin(yaw)], [-np.sin(yaw), np.cos(yaw)]]) @ points.T
@@ -118,22 +128,55 @@ class PerceivedScene:
 
     def __init__(self) -> None:
         self._things: dict[str, PerceivedThing] = {}
+        self._empty: Counter[str] = Counter()
         self.now_s = float("-inf")
 
-    def take(self, things: Iterable[PerceivedThing], stamp_s: float) -> None:
-        """Take in a report; one that is older than the newest changes nothing."""
+    def take(
+        self,
+        things: Iterable[PerceivedThing],
+        stamp_s: float,
+        view: RegionView | None = None,
+        kept: Collection[str] = (),
+    ) -> None:
+        """Take in a report; one that is older than the newest changes nothing.
+
+        Args:
+            things: that were seen.
+            stamp_s: when, s.
+            view: what was in view; a thing whose place it showed empty several times is forgotten. None: not known.
+            kept: ids of what is not forgotten, such as what is in the hand.
+        """
         if stamp_s < self.now_s:
             return
         self.now_s = stamp_s
-        for each in things:
+        seen = list(things)
+        if view is not None:
+            self._forget_gone(view, {each.object_id for each in seen}.union(kept))
+        for each in seen:
             self._things.pop(each.object_id, None)
             self._things[each.object_id] = each
+            self._empty.pop(each.object_id, None)
         while len(self._things) > MOST_THINGS:
             del self._things[next(iter(self._things))]
+
+    def _forget_gone(self, view: RegionView, kept: Collection[str]) -> None:
+        """Forget what was not seen though its place was, as depth passes through what is not there."""
+        others = [each for each in self._things.values() if each.object_id not in kept and not _opens(each)]
+        if not others:
+            return
+        middles, sizes = np.array([each.position for each in others]), np.array([each.extent for each in others])
+        empty = view.shows_inside(middles, sizes).tolist()
+        gone = Counter(each.object_id for each, is_empty in zip(others, empty, strict=True) if is_empty)
+        occupied = {each.object_id for each in others} - gone.keys()
+        self._empty = Counter({name: count for name, count in self._empty.items() if name not in occupied}) + gone
+        for name in [name for name, count in self._empty.items() if count >= _EMPTY_LOOKS]:
+            self._things.pop(name, None)
+            del self._empty[name]
 
     def forget(self) -> None:
         """Forget everything, as where another episode begins."""
         self._things.clear()
+        self._empty.clear()
         self.now_s = float("-inf")
 
     def find(self, object_id: str) -> PerceivedThing | None:

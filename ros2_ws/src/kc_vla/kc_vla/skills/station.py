@@ -10,9 +10,9 @@ from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.things import DROPPED, HELD, ObservedThing
+from kc_vla.perception.front_record import OF_FRONT
 from kc_vla.planning.skills import Call
 from kc_vla.skills.context import LEAST_M, SkillContext
-from kc_vla.skills.handles import HANDLE, HINGE, OPENING
 from kc_vla.skills.hands import yaw_of
 from kc_vla.skills.held_thing import between_fingers
 from kc_vla.skills.interface import ArmReading, Skill, SkillError, Vector
@@ -30,7 +30,7 @@ _KEPT_S = 600.0
 """What was seen so long ago is not reported as seen any more, s."""
 _JUST_S = 0.5
 """A report that is no older than this is of now; so long a thing may fall, s."""
-_OF_MOTION = frozenset({HANDLE, HINGE, OPENING, SWITCH})
+_OF_MOTION = OF_FRONT | {SWITCH}
 """Attributes for the arm alone, which a memory need not keep."""
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.skills.handles import HINGE, numbers_of
+from kc_vla.perception.front_record import HINGE
+from kc_vla.skills.handles import numbers_of
 from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.perceived import PerceivedThing
 

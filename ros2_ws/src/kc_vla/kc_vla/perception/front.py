@@ -1,0 +1,177 @@
+"""The front of a drawer or a door in a depth image: its plane, the bar of its handle, and the edges of it.
+
+A bar stands out of a front by some centimeters, and is long and thin. The plane that has one is the front.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.surface_points import SurfacePoints, surface_points
+from kc_vla.perception.vertical_planes import FLAT_M, VerticalPlane, surface_normals, vertical_planes
+
+Numbers = NDArray[np.float64]
+Vector = tuple[float, float, float]
+CONTAINERS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe", "box"})
+"""Types of what opens and closes."""
+_AROUND_PX = 8
+_ROOM, _OFF_M = 0.7, 0.02
+"""A piece of furniture reaches so far from its middle, for its diagonal; and it is located so far off, m."""
+_UPRIGHT, _BIN_M = 0.2, 0.003
+"""A surface is vertical while the vertical part of its normal is less; and the step of a search, m."""
+_BAR_M, _BAR_THICK_M, _BAR_LONG_M = (0.022, 0.065), 0.03, 0.05
+"""A bar stands out of the front by so much, is no thicker than this, and no shorter than that, m."""
+_BAR_HALF_M = 0.006
+"""From the surface of a bar to its middle, m."""
+_LEAST_PIXELS = 6
+_GAP_M = 0.015
+"""Between two fronts, m."""
+_INSET_M = 0.014
+"""The axis of a door lies so far behind the surface of its front, m."""
+_ENDS = 1.0, 99.0
+_BESIDE = 0.5
+"""Share of the longer side of the box in which other fronts are looked for around it."""
+_SAME_WAY, _OPEN_M = 0.97, (0.025, 0.25)
+"""Cosine between the normals of surfaces that look the same way; and how far apart an open and a shut front are, m."""
+_TOP_M = 0.05
+"""The top of a piece of furniture is no further above the front of its upper drawer, m."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """A front that opens, as one image shows it.
+
+    Attributes:
+        yaw: of the direction in which it looks as it is, rad.
+        bar: middle of the bar of its handle, m.
+        standing: the bar stands upright, as that of a door does.
+        hinge: point of the edge that is further from the bar (x, y), m; None without a standing bar.
+        opening: how far it is before where it is shut, m; None where that is not seen.
+    """
+
+    yaw: float
+    bar: Vector
+    standing: bool
+    hinge: tuple[float, float] | None
+    opening: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SeenFronts:
+    """What one image shows of something that opens.
+
+    Attributes:
+        front: that has a bar; None where none is seen.
+        walls: the two ends (2,) of each vertical surface as seen from above, m: an open door is one.
+    """
+
+    front: Front | None
+    walls: tuple[tuple[Numbers, Numbers], ...] = ()
+
+
+def fronts_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector) -> SeenFronts | None:
+    """Return the fronts of a drawer or of something with a door; None where no vertical surface is seen.
+
+    Args:
+        frame: with depth that is NaN where it is not known.
+        box: of what can be seen of it, px.
+        position: of its middle, as it was located, m.
+        size: along the axes of the frame that it is located in, m.
+    """
+    seen = surface_points(frame, box, _AROUND_PX)
+    if seen is None:
+        return None
+    middle, extent = np.asarray(position), np.asarray(size)
+    near = np.linalg.norm(seen.points - middle, axis=-1) < _ROOM * np.linalg.norm(extent) + _BAR_M[1]
+    normals = surface_normals(seen.points, frame.pose[:3, 3])
+    upright = near & seen.inside & (np.abs(normals[..., 2]) < _UPRIGHT)
+    planes = vertical_planes(seen, normals, upright)
+    walls = tuple(each.ends(seen.points) for each in planes)
+    fronts = [found for plane in planes if (found := _front(seen, near, plane, middle, extent)) is not None]
+    if not fronts:
+        return SeenFronts(None, walls) if walls else None
+    _, plane, front = max(fronts, key=lambda each: each[0])
+    if front.standing:
+        return SeenFronts(front, walls)
+    around = surface_points(frame, box, int(_BESIDE * max(box.right - box.left, box.bottom - box.top)))
+    if around is not None:
+        front = replace(front, opening=_ahead(around, frame, seen, plane))
+    return SeenFronts(front, walls)
+
+
+def _front(
+    seen: SurfacePoints, near: NDArray[np.bool_], plane: VerticalPlane, middle: Numbers, extent: Numbers
+) -> tuple[int, VerticalPlane, Front] | None:
+    """Return the front that a plane is, after the pixels of its bar; None where no bar stands out of it."""
+    out, aside = plane.out, plane.aside
+    ahead, sideways, height = seen.points @ out - plane.offset, seen.points @ aside, seen.points[..., 2]
+    half = float(np.abs(aside[:2]) @ extent[:2]) / 2
+    left, right = np.percentile(sideways[plane.pixels], _ENDS)
+    left, right = max(left, middle @ aside - half - _OFF_M), min(right, middle @ aside + half + _OFF_M)
+    low, high = np.percentile(height[plane.pixels], _ENDS)
+    low, high = max(low + _OFF_M, middle[2] - extent[2] / 2 - _OFF_M), min(high, middle[2] + extent[2] / 2) + _OFF_M
+    before = near & (ahead > _BAR_M[0]) & (ahead < _BAR_M[1])
+    before &= (sideways > left) & (sideways < right) & (height > low) & (height < high)
+    flat = near & seen.inside & (np.abs(ahead) < FLAT_M) & (height > low) & (height < high)
+    flat &= (sideways > left - _OFF_M) & (sideways < right + _OFF_M)
+    count, labels, sizes, _ = cv2.connectedComponentsWithStats(before.astype(np.uint8), connectivity=8)
+    best: tuple[int, VerticalPlane, Front] | None = None
+    for label in range(1, count):
+        own, number = labels == label, int(sizes[label, cv2.CC_STAT_AREA])
+        if number < _LEAST_PIXELS or (best is not None and number <= best[0]):
+            continue
+        ends = np.array([(sideways[own].min(), height[own].min()), (sideways[own].max(), height[own].max())])
+        wide, tall = (ends[1] - ends[0]).tolist()
+        if max(wide, tall) < _BAR_LONG_M or min(wide, tall) > _BAR_THICK_M:
+            continue
+        standing = tall > wide
+        at, up = ends.mean(axis=0).tolist()
+        if not standing:  # its lower side is hidden from above
+            up = float(ends[1, 1]) - _BAR_HALF_M
+        surface = float(np.percentile(ahead[own], 90))
+        x, y, _ = ((plane.offset + surface - _BAR_HALF_M) * out + at * aside).tolist()
+        left, right = _edges(sideways[flat], at)
+        edge = left if at - left > right - at else right
+        hinge_x, hinge_y, _ = ((plane.offset - _INSET_M) * out + edge * aside).tolist()
+        best = number, plane, Front(plane.yaw, (x, y, up), standing, (hinge_x, hinge_y) if standing else None)
+    return best
+
+
+def _ahead(around: SurfacePoints, frame: CameraFrame, seen: SurfacePoints, plane: VerticalPlane) -> float | None:
+    """Return how far a front is before where it is shut, m; None where that is not seen.
+
+    Other fronts of the same width, above or below it, show that, and so does the front edge of the top above it.
+    """
+    own = seen.points[plane.pixels]
+    (left, right), (low, high) = np.percentile(own @ plane.aside, _ENDS), np.percentile(own[:, 2], _ENDS)
+    normals = surface_normals(around.points, frame.pose[:3, 3])
+    ahead, sideways = around.points @ plane.out - plane.offset, around.points @ plane.aside
+    height = around.points[..., 2]
+    behind = (sideways > left) & (sideways < right) & (ahead < -_OPEN_M[0]) & (ahead > -_OPEN_M[1])
+    fronts = ahead[behind & (normals @ plane.out > _SAME_WAY) & ((height < low - FLAT_M) | (height > high + FLAT_M))]
+    if len(fronts) >= _LEAST_PIXELS:
+        counts, edges = np.histogram(fronts, np.arange(-_OPEN_M[1], 0.0, 2 * _BIN_M))
+        level = edges[int(np.argmax(counts))] + _BIN_M
+        return -float(np.median(fronts[np.abs(fronts - level) <= 2 * _BIN_M]))
+    tops = ahead[behind & (normals[..., 2] > _SAME_WAY) & (height > high) & (height < high + _TOP_M)]
+    if len(tops) < _LEAST_PIXELS:
+        return None
+    return -float(np.percentile(tops, _ENDS[1])) - _INSET_M
+
+
+def _edges(sideways: Numbers, at: float) -> tuple[float, float]:
+    """Return from where to where a front reaches (m), of all points of its plane (N,), m, around its bar at a place.
+
+    Fronts that stand side by side are in one plane: there is a gap between them.
+    """
+    ordered = np.sort(sideways)
+    gaps = np.flatnonzero(np.diff(ordered) > _GAP_M)
+    runs = np.split(ordered, gaps + 1)
+    own = min(runs, key=lambda each: max(each[0] - at, at - each[-1], 0.0))
+    return float(own[0]), float(own[-1])

@@ -1,0 +1,182 @@
+"""How a thing stands: its footprint with the turn of it, its place and its height, by what a depth image shows.
+
+The points of a thing are those in its box above what it stands on. A footprint is the narrowest box around them, seen
+from above. A round thing hides its far side: it is taken to be as deep as it is wide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.surface_points import SurfacePoints, surface_points
+
+Numbers = NDArray[np.float64]
+Vector = tuple[float, float, float]
+_AROUND_PX = 6
+"""Pixels around the box in which what a thing stands on is looked for."""
+_BESIDE_M, _DEEPER_M, _BIN_M = 0.03, 0.12, 0.002
+"""What a thing stands on is looked for so far beside it, and so far below where its size lets it end, in such steps."""
+_SUNK_M = 0.01
+"""The middle of a thing is located so far too low, m."""
+_BELIEVED_M = 0.03
+"""A level that is so far from where its size lets it end needs twice as many points."""
+_ABOVE, _LEAST_ABOVE_M, _MOST_ABOVE_M = 0.2, 0.004, 0.01
+"""Points from this share of the height on belong to the thing, within limits, m."""
+_ROOM, _HIGHER, _ROOM_M = 0.7, 2.0, 0.02
+"""Points of a thing are no further from its middle than this, for its diagonal, and no higher, for its height, and a
+length more, m."""
+_LEAST_POINTS = 20
+_GAP_M = 0.012
+"""What is so much nearer to the camera beside a thing hides a part of it, m."""
+_HIDDEN = 0.08
+"""Share of its outline that something may hide, or that the rim of the image may cut."""
+_YAWS = np.radians(np.arange(0.0, 90.0, 1.0))
+_MOST_POINTS = 250
+_TRIMMED = 0.2, 99.8
+"""Percentiles between which it reaches along a side."""
+_FILLED, _ROUND, _DEEP, _LONG = 0.86, 0.7, 0.7, 1.15
+"""A round thing fills less of its rectangle than this, and has one side of at least so much of the other; from where it
+is seen, it is so deep at least and at most, for its width."""
+_TOP = 98.0
+_MOST_UNLIKE = 1.8
+"""A shape whose diagonal differs by more from the size that is known is one of something else."""
+
+
+@dataclass(frozen=True)
+class StandingShape:
+    """An upright box around a thing.
+
+    Attributes:
+        middle: of it (x, y, z), m.
+        length: its longer side, m.
+        width: the other one, m.
+        height: m.
+        yaw: of the longer side, rad, from 0 up to pi; 0 for something round.
+    """
+
+    middle: Vector
+    length: float
+    width: float
+    height: float
+    yaw: float
+
+    @property
+    def extent(self) -> Vector:
+        """Return its size along the axes of the frame, m."""
+        along, across = abs(np.cos(self.yaw)), abs(np.sin(self.yaw))
+        return (
+            float(self.length * along + self.width * across),
+            float(self.length * across + self.width * along),
+            self.height,
+        )
+
+
+def standing_shape(
+    frame: CameraFrame, box: PixelBox, position: Vector, size: Vector, others: Numbers | None = None
+) -> StandingShape | None:
+    """Return how a thing stands; None where too little of it is seen to say.
+
+    Args:
+        frame: with depth that is NaN where it is not known.
+        box: of what can be seen of it, px.
+        position: of its middle, as it was located, m.
+        size: along the axes of the frame that it is located in, m.
+        others: boxes of other objects in the image (N, 4), px; None: there are none.
+    """
+    seen = surface_points(frame, box, _AROUND_PX, others)
+    if seen is None or not any(size):
+        return None
+    place, extent = np.asarray(position), np.asarray(size)
+    ground = _ground(seen, place, extent)
+    own = _own_pixels(seen, place, extent, ground)
+    if own is None or np.count_nonzero(own) < _LEAST_POINTS or _is_cut(seen, own):
+        return None
+    points = seen.points[own]
+    top = float(np.percentile(points[:, 2], _TOP))
+    middle, sides, yaw = _footprint(points[:, :2], frame.pose[:2, 3])
+    length, width = float(sides.max()), float(sides.min())
+    turn = yaw if sides[0] >= sides[1] else yaw + np.pi / 2
+    shape = StandingShape(
+        (float(middle[0]), float(middle[1]), (top + ground) / 2), length, width, top - ground, float(turn % np.pi)
+    )
+    unlike = np.linalg.norm(shape.extent) / np.linalg.norm(extent)
+    return shape if 1.0 / _MOST_UNLIKE < unlike < _MOST_UNLIKE else None
+
+
+def _ground(seen: SurfacePoints, place: Numbers, extent: Numbers) -> float:
+    """Return the height of what a thing stands on, m: the level that most points around its box have, or in it."""
+    bottom = float(place[2] - extent[2] / 2)
+    away = np.linalg.norm(seen.points[..., :2] - place[:2], axis=-1)
+    near = away < np.linalg.norm(extent[:2]) / 2 + _BESIDE_M
+    for pixels, high in ((near & ~seen.inside, float(place[2]) + _SUNK_M), (near, float(place[2]))):
+        heights = seen.points[..., 2][pixels]
+        low = bottom - _DEEPER_M
+        heights = heights[(heights > low) & (heights < high)]
+        if len(heights) >= _LEAST_POINTS:
+            counts, edges = np.histogram(heights, np.arange(low, high + _BIN_M, _BIN_M))
+            likely = counts / (1.0 + np.abs(edges[:-1] - bottom) / _BELIEVED_M)
+            level = edges[int(np.argmax(likely))]
+            return float(np.median(heights[(heights > level - _BIN_M / 2) & (heights < level + 1.5 * _BIN_M)]))
+    return bottom
+
+
+def _own_pixels(seen: SurfacePoints, place: Numbers, extent: Numbers, ground: float) -> NDArray[np.bool_] | None:
+    """Return which pixels show the thing (H, W): the largest connected part above the ground; None for none."""
+    above = min(max(_ABOVE * float(extent[2]), _LEAST_ABOVE_M), _MOST_ABOVE_M)
+    away = np.linalg.norm(seen.points[..., :2] - place[:2], axis=-1)
+    near = away <= _ROOM * np.linalg.norm(extent[:2]) + _ROOM_M
+    heights = seen.points[..., 2] - ground
+    mask = seen.inside & ~seen.beside & near & (heights > above) & (heights < _HIGHER * extent[2] + _ROOM_M)
+    count, labels, sizes, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
+    if count < 2:
+        return None
+    return np.asarray(labels == 1 + int(np.argmax(sizes[1:, cv2.CC_STAT_AREA])))
+
+
+def _is_cut(seen: SurfacePoints, own: NDArray[np.bool_]) -> bool:
+    """Return whether something nearer hides a part of the thing, or the rim of the image cuts it."""
+    cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
+    mine = np.where(own, seen.depth, -np.inf)
+    reached = np.asarray(cv2.dilate(mine, cross))  # the depth of the thing beside each pixel
+    beside = ~own & np.isfinite(reached)
+    nearer = beside & ((seen.depth < reached - _GAP_M) | (seen.beside & (seen.depth < reached + _GAP_M)))
+    inner = np.asarray(cv2.erode(own.astype(np.uint8), cross, borderValue=0), bool)
+    outline = np.count_nonzero(own & ~inner)
+    return bool(np.count_nonzero(nearer) + np.count_nonzero(own & seen.at_rim) > _HIDDEN * outline)
+
+
+def _footprint(points: Numbers, camera: Numbers) -> tuple[Numbers, Numbers, float]:
+    """Return the middle (2,) and the sides (2,) of the rectangle around points (N, 2), m, and the yaw of the first."""
+    hull = cv2.convexHull(points.astype(np.float32))
+    ahead = points.mean(axis=0) - camera
+    view = float(np.arctan2(ahead[1], ahead[0]))
+    points = points[:: max(1, len(points) // _MOST_POINTS)]
+    low, high = _reach(points, np.append(_YAWS, view))
+    sides = high - low
+    best = int(np.argmin(np.prod(sides[:-1], axis=1)))
+    deep, wide = sides[-1].tolist()
+    round_enough = sides[best].min() > _ROUND * sides[best].max() and _DEEP * wide < deep < _LONG * wide
+    if round_enough and cv2.contourArea(hull) < _FILLED * np.prod(sides[best]):
+        middle = np.array([low[-1, 0] + wide / 2, (low[-1, 1] + high[-1, 1]) / 2])
+        return _turned(middle, view), np.array([wide, wide]), 0.0
+    return _turned((low[best] + high[best]) / 2, _YAWS[best]), sides[best], float(_YAWS[best])
+
+
+def _reach(points: Numbers, yaws: Numbers) -> tuple[Numbers, Numbers]:
+    """Return from where to where points (N, 2) reach along axes of some yaws (K,), rad, and across them, (K, 2), m."""
+    c, s = np.cos(yaws), np.sin(yaws)
+    turned = np.stack([points @ np.array([c, s]), points @ np.array([-s, c])], axis=-1)
+    low, high = np.percentile(turned, _TRIMMED, axis=0)
+    return np.asarray(low), np.asarray(high)
+
+
+def _turned(point: Numbers, yaw: float) -> Numbers:
+    """Return a point (2,) of a frame with that yaw (rad) in the frame that it is turned in, m."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s], [s, c]]) @ point

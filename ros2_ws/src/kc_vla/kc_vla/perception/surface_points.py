@@ -1,0 +1,68 @@
+"""The points that a depth image measures in the box of an object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.projection import rays
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.depth_surface import overlapping
+
+Numbers = NDArray[np.float64]
+_MOST_SIDE = 96
+"""A longer side of a box is looked at in steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class SurfacePoints:
+    """Points of a grid of pixels.
+
+    Attributes:
+        points: in the frame that objects are located in (H, W, 3), m; NaN where depth is not known.
+        depth: along the optical axis (H, W), m.
+        inside: which pixels are in the object's box (H, W); the others are around it.
+        beside: which pixels are in the box of another object, but for one that the object lies in (H, W).
+        at_rim: which pixels are at the rim of the image (H, W).
+    """
+
+    points: Numbers
+    depth: Numbers
+    inside: NDArray[np.bool_]
+    beside: NDArray[np.bool_]
+    at_rim: NDArray[np.bool_]
+
+
+def surface_points(
+    frame: CameraFrame, box: PixelBox, around_px: int, others: Numbers | None = None
+) -> SurfacePoints | None:
+    """Return the points in a box and so many pixels around it; None without depth, or where the image has no pixel.
+
+    Args:
+        frame: with depth that is NaN where it is not known.
+        box: of the object, px.
+        around_px: on each side.
+        others: boxes of other objects in the image (N, 4), px; None: there are none.
+    """
+    if frame.depth_m is None:
+        return None
+    rows, columns = frame.depth_m.shape
+    left, right = max(int(box.left) - around_px, 0), min(int(np.ceil(box.right)) + around_px, columns)
+    top, bottom = max(int(box.top) - around_px, 0), min(int(np.ceil(box.bottom)) + around_px, rows)
+    if right - left < 2 or bottom - top < 2:
+        return None
+    step = max(1, (max(right - left, bottom - top) + _MOST_SIDE - 1) // _MOST_SIDE)
+    at_x, at_y = np.meshgrid(np.arange(left, right, step), np.arange(top, bottom, step))
+    depth = frame.depth_m[at_y, at_x].astype(float)
+    pixels = np.column_stack([at_x.ravel(), at_y.ravel()]).astype(float)
+    flat = rays(pixels, frame.matrix, frame.distortion_model, frame.distortion).reshape(*depth.shape, 3)
+    points = (flat * depth[..., None]) @ frame.pose[:3, :3].T + frame.pose[:3, 3]
+    inside = (at_x >= box.left - 1) & (at_x <= box.right) & (at_y >= box.top - 1) & (at_y <= box.bottom)
+    beside = np.zeros(depth.shape, bool)
+    for low_x, low_y, high_x, high_y in overlapping(box, others).tolist():
+        beside |= (at_x >= low_x) & (at_x < high_x) & (at_y >= low_y) & (at_y < high_y)
+    rim = (at_x < step) | (at_x >= columns - step) | (at_y < step) | (at_y >= rows - step)
+    return SurfacePoints(points, depth, inside, beside, rim)
