@@ -151,6 +151,7 @@ def check_sent(kitchen: FakeKitchen, skill: str, name: str) -> None:
     assert kitchen.kinematics.flange(sent)[:, 2, 3].min() > 0.0
 
 
+@pytest.mark.nightly
 def test_the_lower_drawer_is_hooked_with_a_tilted_hand() -> None:
     kitchen = planned(LowDrawer())
     raised: list[float] = []
@@ -192,6 +193,7 @@ def test_a_thing_is_taken_out_of_a_cupboard_and_put_back_by_a_tilted_hand() -> N
     assert np.abs(kitchen.things["can_1"].position[:2] - (0.62, -0.32)).max() < 0.11
 
 
+@pytest.mark.nightly
 def test_a_thing_is_taken_anew_before_it_goes_into_a_cupboard() -> None:
     kitchen = planned(FakeKitchen({"cupboard_1": CUPBOARD}))
     assert kitchen.do("PickupObject", "apple_1").done

@@ -11,10 +11,10 @@ from kc_vla.planning.skills import Call
 from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.kitchen.handling.feasibility import can_be_gripped, has_room
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
-from kc_vla_sim.kitchen.kinds import DRAWER, KINDS
+from kc_vla_sim.kitchen.kinds import DRAWER, KINDS, WORKTOP
 
-_LIFTED_M, _IN_HAND_M = 0.04, 0.12
-"""A thing is in the hand when it is so much higher than before, and so near to the tool, m."""
+_TAKEN_M, _IN_HAND_M = 0.04, 0.12
+"""A thing is in the hand when it is so far from where it was, and so near to the tool, m."""
 _SAME_M = 0.08
 """What is perceived so near to the middle of an object of its type is that object, m."""
 _PICKS = 3
@@ -57,8 +57,10 @@ class SkillTrial:
     def play(self) -> Iterator[SkillVerdict]:
         """Yield the verdict of each skill."""
         yield self._seen("Explore", "workplace")
-        yield from self._opened_and_closed("cupboard")
-        yield from self._opened_and_closed("microwave")
+        yield from self._switched("stove")
+        yield from self._at_microwave()
+        yield from self._behind_door("cupboard")
+        yield from self._at_lower_drawer()
         if "opened" not in self._state("drawer_1"):
             yield self._state_after("OpenObject", "drawer_1", "opened")
         for name in self._things()[:_PICKS]:
@@ -75,6 +77,46 @@ class SkillTrial:
         if "opened" in self._state("drawer_1") and not self._arm.station.context.held:
             yield self._state_after("CloseObject", "drawer_1", "closed")
 
+    def _switched(self, name: str) -> Iterator[SkillVerdict]:
+        """Yield the verdicts of switching a device, and back again."""
+        calls = [("SwitchOn", "on"), ("SwitchOff", "off")]
+        for skill, state in calls if "off" in self._state(name) else reversed(calls):
+            yield self._state_after(skill, name, state)
+            if state not in self._state(name):
+                return
+
+    def _at_microwave(self) -> Iterator[SkillVerdict]:
+        """Yield the verdicts of switching the microwave while it is closed, and of its door."""
+        if "opened" in self._state("microwave"):
+            yield self._state_after("CloseObject", "microwave", "closed")
+        if "closed" in self._state("microwave"):
+            yield from self._switched("microwave")
+        if "on" not in self._state("microwave"):
+            yield from self._opened_and_closed("microwave")
+
+    def _behind_door(self, name: str) -> Iterator[SkillVerdict]:
+        """Yield the verdicts of taking a thing out of what has a door, and of putting it back."""
+        if "opened" not in self._state(name):
+            yield self._state_after("OpenObject", name, "opened")
+        thing = next(iter(self._things(f"in {name}") or self._things()), None)
+        if "opened" in self._state(name) and thing is not None:
+            yield self._picked(thing)
+            if self._arm.station.context.held:
+                yield self._put(thing, name)
+            if self._arm.station.context.held:
+                yield self._put(thing, "worktop")
+        if not self._arm.station.context.held:
+            yield self._state_after("CloseObject", name, "closed")
+
+    def _at_lower_drawer(self) -> Iterator[SkillVerdict]:
+        """Yield the verdicts of the lower drawer, which waits until the upper one is closed."""
+        if self._arm.station.context.held:
+            return
+        if "opened" in self._state("drawer_1"):
+            yield self._state_after("CloseObject", "drawer_1", "closed")
+        if "closed" in self._state("drawer_1"):
+            yield from self._opened_and_closed("drawer_2")
+
     def _opened_and_closed(self, name: str) -> Iterator[SkillVerdict]:
         first, then = ("OpenObject", "opened"), ("CloseObject", "closed")
         if "opened" in self._state(name):
@@ -90,11 +132,12 @@ class SkillTrial:
         return self._judged(skill, (name,), lambda: state in self._state(name))
 
     def _picked(self, name: str) -> SkillVerdict:
-        before, possible = self._truth(name).pose.position[2], can_be_gripped(self._truth(name))
+        before, possible = np.array(self._truth(name).pose.position), can_be_gripped(self._truth(name))
 
         def held() -> bool:
             now = self._truth(name)
-            return now.pose.position[2] > before + _LIFTED_M and self._is_in_hand(now)
+            moved = float(np.linalg.norm(np.array(now.pose.position) - before))
+            return moved > _TAKEN_M and self._is_in_hand(now)
 
         return self._judged("PickupObject", (name,), held, possible)
 
@@ -103,7 +146,7 @@ class SkillTrial:
         return float(np.linalg.norm(np.array(true.pose.position) - tool)) < _IN_HAND_M
 
     def _put(self, name: str, holder: str) -> SkillVerdict:
-        relation = "in" if holder.startswith("drawer") else "on"
+        relation = "on" if holder == WORKTOP else "in"
         there, possible = f"{relation} {holder}", True
         if holder == "drawer_1":
             others = [each for each in self._arm.frame.detections if each.object_id not in (name, holder)]
@@ -141,15 +184,15 @@ class SkillTrial:
         near = min(away, key=away.__getitem__, default="")
         return near if near and away[near] < _SAME_M else f"{name} (not perceived)"
 
-    def _things(self) -> list[str]:
-        """Return things that a gripper gets around and that stand in the open, in an order that chance decides."""
+    def _things(self, place: str = "on ") -> list[str]:
+        """Return things that a gripper gets around in or on a place, in an order that chance decides."""
         chance = np.random.default_rng(self._seed)
         free = [
             each.object_id
             for each in self._arm.frame.detections
             if each.object_type in KINDS
             and KINDS[each.object_type].graspable
-            and each.attributes.get("place", "").startswith("on ")
+            and each.attributes.get("place", "").startswith(place)
         ]
         return [free[number] for number in chance.permutation(len(free))]
 

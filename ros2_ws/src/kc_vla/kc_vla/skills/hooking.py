@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
@@ -16,13 +17,15 @@ from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
 from kc_vla.skills.tool_path import ToolPose
 
-_HANDS = tuple((np.radians(raised), turned) for raised in (45, 55, 35, 65) for turned in (0.0, np.pi))
+_HANDS = tuple((np.radians(raised), turned) for raised in (40, 45, 50, 35, 55, 30, 65) for turned in (np.pi, 0.0))
 """How far the hand is raised from straight down, and turned about its own axis, rad: those that are tried."""
 _OVER, _DEEP = 0.022, 0.005
 """The middle of a finger that pulls is so far from that of the bar, across the hand, and this is how far its tool
 center point is beyond the bar, along the hand, m."""
 _BEFORE, _HIGH = 0.026, 0.003
 """The tool center point of a finger that pushes is so far before the middle of the bar, and so high above it, m."""
+_LESS = 0.6
+"""A drawer is pulled by this share of the way where the arm cannot follow for all of it."""
 _PAST = 0.014
 """What is shut is led so far past that: the arm gives way, m."""
 _FREED = 0.006
@@ -58,10 +61,10 @@ def slid_from_front(context: SkillContext, drawer: PerceivedThing, handle: Handl
         to: how far it is to be open, m; 0 for closed.
     """
     pulls, name = to > handle.opening, drawer.object_id
-    _check_above(context.scene, drawer)
     around = [*with_fronts(context.scene), *_closed_drawers(context.scene)]
 
-    def ways(hand: tuple[float, float]) -> tuple[ArmPath, ArmPath, ArmPath, ArmPath]:
+    def ways(way: tuple[float, tuple[float, float]]) -> tuple[ArmPath, ArmPath, ArmPath, ArmPath]:
+        to, hand = way
         start = _hooked(handle, handle.opening, hand, pulls)
         end = _hooked(handle, to + _SLIP if pulls else to - _PAST, hand, pulls)
         ahead = start.rotation.apply((0.0, 0.0, 1.0))
@@ -74,8 +77,9 @@ def slid_from_front(context: SkillContext, drawer: PerceivedThing, handle: Handl
         retreat = context.clear("retreat", move.joints[-1], [freed, back], CLOSED_M, SLOW, around, {name})
         return approach, reach, ArmPath(stage, move.joints, move.widths, _SLACK), retreat
 
+    ends = (to, _LESS * to) if pulls else (to,)
     failure = SkillError(f"the handle of {name} cannot be reached from the front")
-    _, (approach, reach, move, retreat) = first_possible(_HANDS, ways, failure)
+    _, (approach, reach, move, retreat) = first_possible(product(ends, _HANDS), ways, failure)
     yield approach
     yield reach
     yield move
@@ -83,7 +87,7 @@ def slid_from_front(context: SkillContext, drawer: PerceivedThing, handle: Handl
     yield retreat
 
 
-def _check_above(scene: PerceivedScene, drawer: PerceivedThing) -> None:
+def check_above(scene: PerceivedScene, drawer: PerceivedThing) -> None:
     """Check that nothing above a drawer is open. Raises: SkillError: another drawer is, and hides its handle."""
     for each in scene.all():
         over = each.position[2] > drawer.position[2] and each.container == drawer.container

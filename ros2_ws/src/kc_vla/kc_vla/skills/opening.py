@@ -9,7 +9,7 @@ import numpy as np
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.handles import Handle, handle_of
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
-from kc_vla.skills.hooking import is_beneath, slid_from_front
+from kc_vla.skills.hooking import check_above, is_beneath, slid_from_front
 from kc_vla.skills.interface import Skill, SkillError, Step
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, OPENED
@@ -21,6 +21,8 @@ _DRAWER_OPEN = 0.126
 """How far drawers are opened, m."""
 _FINGER = 0.022
 """Between the middle of a bar and that of a finger behind or before it, m."""
+_BENEATH_BAR = 0.065
+"""A hand from above pushes a drawer with a bar above its own no further than to this opening, m."""
 _DRAWER_PAST = 0.014
 """What is shut is led so far past that: the arm gives way, m."""
 _HOOK_LOW = 0.002
@@ -72,7 +74,14 @@ def _shut(context: SkillContext, object_id: str, handle: Handle) -> Iterator[Ste
 
 def _slid(context: SkillContext, object_id: str, handle: Handle, to: float) -> Iterator[Step]:
     """Pull or push a drawer at its bar: from above, or where another one is above it, from the front."""
-    if is_beneath(context.scene, drawer := context.scene.need(object_id), handle):
+    drawer = context.scene.need(object_id)
+    if is_beneath(context.scene, drawer, handle):
+        check_above(context.scene, drawer)
+        if handle.opening > _BENEATH_BAR > to:
+            yield from _slid_from_above(context, handle, _BENEATH_BAR)
+            yield from context.look_for(object_id)
+            drawer = context.scene.need(object_id)
+            handle = handle_of(drawer)
         yield from slid_from_front(context, drawer, handle, to)
     else:
         yield from _slid_from_above(context, handle, to)
