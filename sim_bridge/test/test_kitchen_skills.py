@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ from kc_vla.skills.station import AREA, workplace_map
 from kc_vla_sim.envs.kitchen_bodies import to_sapien
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.errors import BadTaskError
+from kc_vla_sim.frame import GroundTruthObject, Pose
 from kc_vla_sim.kitchen.handling.arm_perception import perceived_in
+from kc_vla_sim.kitchen.handling.feasibility import can_be_gripped, has_room
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
 from kc_vla_sim.kitchen.handling.skill_trial import SkillVerdict
 from kc_vla_sim.kitchen.handling.verdict_table import table
@@ -83,6 +86,21 @@ def test_with_a_detector_the_arm_knows_only_what_its_images_show() -> None:
     assert 0.0 < np.linalg.norm(stove.position - true["stove"].pose.position) < 0.03
     assert "cup" not in {each.object_type for each in scene.all()}  # it stands in the sink, beside the view
     arm.close()
+
+
+def test_what_cannot_be_done_is_told_from_what_fails() -> None:
+    def box(name: str, place: tuple[float, float, float], size: tuple[float, float, float], where: str = "") -> Any:
+        pose = Pose(place, (0.0, 0.0, 0.0, 1.0))
+        return GroundTruthObject(name, name, "", pose, size, {"place": where} if where else {})
+
+    drawer = box("drawer_1", (0.47, 0.0, 0.17), (0.2, 0.28, 0.11), "in cabinet")
+    cabinet = box("cabinet", (0.605, 0.0, 0.115), (0.21, 0.28, 0.23))
+    apple = box("apple_1", (0.4, 0.3, 0.04), (0.07, 0.07, 0.08))
+    loaf = box("loaf_1", (0.44, 0.0, 0.15), (0.09, 0.2, 0.04), "in drawer_1")
+    assert has_room(apple, drawer, [cabinet, apple])
+    assert not has_room(apple, drawer, [cabinet, loaf])
+    assert can_be_gripped(apple)
+    assert not can_be_gripped(box("pot_1", (0.4, 0.3, 0.06), (0.16, 0.16, 0.12)))
 
 
 @pytest.mark.nightly

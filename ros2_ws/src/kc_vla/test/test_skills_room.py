@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from fake_kitchen import FakeKitchen, thing
 
+from kc_vla.skills.boxes import obstacles
 from kc_vla.skills.fronts import front_boxes
 from kc_vla.skills.grasping import grasps
-from kc_vla.skills.hands import facing_down
-from kc_vla.skills.held_thing import HeldThing
+from kc_vla.skills.hands import facing_down, yaw_of
+from kc_vla.skills.held_thing import HeldThing, between_fingers, held_by
 from kc_vla.skills.placing import spots
 from kc_vla.skills.tool_path import StraightPathMaker, ToolPose
 from kc_vla.skills.upright_box import UprightBox
@@ -77,3 +78,17 @@ def test_a_full_drawer_has_no_room_and_one_with_a_gap_has() -> None:
     kitchen.things["loaf_1"] = thing("loaf_1", (0.46, -0.02, 0.15), (0.15, 0.18, 0.04), attributes=inside)
     kitchen.report()
     assert next(spots(context, held, drawer), None) is None
+
+
+def test_what_is_held_off_its_middle_is_put_where_it_has_room_itself() -> None:
+    kitchen = FakeKitchen()
+    apple = kitchen.things["apple_1"]
+    held = held_by(apple, apple.position + np.array([0.04, 0.0, 0.0]), 0.0, 0.07)
+    assert held.ahead == pytest.approx(-0.04)
+    pose = next(spots(kitchen.station.context, held, None))
+    yaw = yaw_of(pose)
+    body = UprightBox(pose.position - 0.04 * np.array([np.cos(yaw), np.sin(yaw), 0.0]), apple.size, yaw)
+    assert not any(body.meets(each) for each in obstacles(kitchen.scene, ("apple_1",)))
+    found = between_fingers([apple], apple.position + np.array([0.03, 0.0, 0.0]), 0.0, 0.07, 0.0)
+    assert found is not None
+    assert found.ahead == pytest.approx(-0.03)

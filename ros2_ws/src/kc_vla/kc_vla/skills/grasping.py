@@ -11,7 +11,7 @@ from kc_vla.skills.boxes import hand_boxes, meets_any, obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_reach import opened_front, take_tilted
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
-from kc_vla.skills.held_thing import HeldThing
+from kc_vla.skills.held_thing import held_by
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, first_possible
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.swinging import opened_wide
@@ -68,13 +68,11 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     yield reach
     yield context.settled("reach")
     yield context.fingers("grasp", CLOSED_M, 0.7)
-    below = float(pose.position[2]) - thing.bottom
     if not _holds(context, across):
         yield context.fingers("release", wide)
         yield context.along("retreat", reach.joints[::-1], wide)
         raise SkillError(f"there is nothing between the fingers where {object_id} was seen")
-    hand_yaw = yaw_of(pose)
-    context.held = HeldThing(thing, context.arm.width, below, thing.footprint[1] - hand_yaw)
+    context.held = held_by(thing, pose.position, yaw_of(pose), context.arm.width)
     yield context.along("lift", reach.joints[::-1], CLOSED_M)  # the way back, which is there
     lifted_s = context.now_s
     yield from context.look_for(object_id)

@@ -81,4 +81,17 @@ def between_fingers(
     nearest = min(seen, key=outside, default=None)
     if nearest is None:
         return None
-    return HeldThing(nearest, width, float(tool[2]) - nearest.bottom, nearest.footprint[1] - yaw)
+    return held_by(nearest, tool, yaw, width)
+
+
+def held_by(thing: PerceivedThing, tool: Vector, yaw: float, width: float) -> HeldThing:
+    """Return a thing as a hand holds it that points down.
+
+    Args:
+        thing: as it is seen now.
+        tool: where the tool center point is (3,), m.
+        yaw: of the hand, rad.
+        width: between the fingers, m.
+    """
+    ahead = float((thing.position - tool)[:2] @ (np.cos(yaw), np.sin(yaw)))
+    return HeldThing(thing, width, float(tool[2]) - thing.bottom, thing.footprint[1] - yaw, ahead)

@@ -12,7 +12,7 @@ from kc_vla.skills.boxes import HOLLOW, UprightBox, hand_boxes, meets_any, obsta
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_reach import opened_front, put_tilted, take_tilted
 from kc_vla.skills.grasping import pick_up
-from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
+from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_into
@@ -103,7 +103,8 @@ def _put_from_above(
     yield context.fingers("release", wide)
     context.held = None
     yield context.along("retreat", lower[::-1], wide)
-    return np.array([*pose.position[:2], _ground(holder)])
+    middle = pose.position + held.ahead * _along(yaw_of(pose))
+    return np.array([*middle[:2], _ground(holder)])
 
 
 def _check_there(context: SkillContext, object_id: str, holder_id: str, since_s: float, target: Vector) -> None:
@@ -162,13 +163,18 @@ def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None)
             for x, y in _places(context, holder):
                 ahead = holder.yaw if holder is not None and inside else float(np.arctan2(y, x))
                 for yaw in ahead + _TURNS:
-                    place = np.array([x, y, ground + held.below + drop])
+                    place = np.array([x, y, ground + held.below + drop]) - held.ahead * _along(float(yaw))
                     if room(x, y, float(yaw)) < margin:
                         continue
                     if any(meets_any(each, around) for each in hand_boxes(place, float(yaw), wide)):
                         continue
                     yield ToolPose(place, facing_down(float(yaw)))
                     break
+
+
+def _along(yaw: float) -> Vector:
+    """Return the direction of a hand (3,)."""
+    return np.array([np.cos(yaw), np.sin(yaw), 0.0])
 
 
 def _ground(holder: PerceivedThing | None) -> float:
