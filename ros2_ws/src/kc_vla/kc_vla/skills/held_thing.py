@@ -94,4 +94,5 @@ def held_by(thing: PerceivedThing, tool: Vector, yaw: float, width: float) -> He
         width: between the fingers, m.
     """
     ahead = float((thing.position - tool)[:2] @ (np.cos(yaw), np.sin(yaw)))
-    return HeldThing(thing, width, float(tool[2]) - thing.bottom, thing.footprint[1] - yaw, ahead)
+    below = float(tool[2]) - thing.bottom
+    return HeldThing(thing, width, below, thing.footprint[1] - yaw, ahead=ahead)
