@@ -25,7 +25,7 @@ _HEIGHTS_M = (0.02, 0.05, 0.1)
 
 def measure(quick: bool, work: Path) -> Table:
     """Have each arm take poses of a grid above an empty table."""
-    step = 0.15 if quick else 0.05
+    step = 0.15 if quick else 0.1
     rows = [_of_robot(name, step) for name in tqdm(ROBOTS[: 1 if quick else len(ROBOTS)], desc="reach")]
     return Table(
         "Share of the table that the hand reaches from above, %: straight down / as skills have it",
