@@ -6,6 +6,7 @@ what a hand does to a thing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from kc_vla.core import topics
 from kc_vla_msgs.action import ExecuteInstruction
 
 APPLE = on_table("apple", 0.3, 0.1, (0.045, 0.045, 0.05))
+_ASK_AGAIN_S = 15.0
 INSTRUCTION = "put the apple onto the tray"
 
 
@@ -65,13 +67,14 @@ class TableRobot(Robot):
         self._planner = ActionClient(table.node, ExecuteInstruction, topics.EXECUTE_INSTRUCTION)
 
     def instruct(self, instruction: str = INSTRUCTION) -> Any:
-        """Give an instruction, and return the future of its result."""
+        """Give an instruction, and return the future of its result; a planner that was killed answers nothing."""
         table = self.table
         while True:
             table.until(self._planner.server_is_ready)
             sent = self._planner.send_goal_async(ExecuteInstruction.Goal(instruction=instruction))
-            table.until(sent.done)
-            if sent.result().accepted:
+            given_up = time.monotonic() + _ASK_AGAIN_S
+            table.until(lambda: sent.done() or time.monotonic() > given_up)  # noqa: B023
+            if sent.done() and sent.result().accepted:
                 return sent.result().get_result_async()
 
     def result(self, asked: Any) -> ExecuteInstruction.Result:
