@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from node_process import Peer, running
+from std_srvs.srv import Trigger
 
 from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.health import CANNOT_ACT, CANNOT_SELECT
-from kc_vla_msgs.msg import EpisodeResult
+from kc_vla_msgs.msg import EpisodeResult, EpisodeStatus
 from kc_vla_msgs.srv import ResetSimulation
 
 BRIDGE = "kc_vla_sim.nodes.maniskill_bridge"
@@ -76,3 +77,16 @@ def test_an_episode_that_nobody_can_remember_or_act_in_ends_at_once_and_says_why
         peer.until(refuse)
         assert (results[0].episode_id, results[0].success) == (episode_id, False)
         assert results[0].reason == "the model does not know it"
+
+
+def test_a_client_ends_an_episode_without_a_script_and_no_stage_of_the_task_counts(tmp_path: Path) -> None:
+    parameters = {"simulator": "toy", "image_size": 16, "script": False, "instruction": "put the egg away"}
+    with Peer() as peer, running(BRIDGE, tmp_path / "log", **parameters):
+        statuses = peer.hear(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
+        results = peer.hear(EpisodeResult, topics.EPISODE_RESULT, qos.STATUS)
+        assert not peer.call(Trigger, topics.END_EPISODE, Trigger.Request()).success
+        peer.call(ResetSimulation, "/simulator/reset", ResetSimulation.Request(task="counting", request_id="a"))
+        assert peer.call(Trigger, topics.END_EPISODE, Trigger.Request()).success
+        peer.until(lambda: results)
+        assert (results[0].reason, list(results[0].stages), results[0].success) == ("a client ended it", [], False)
+        assert statuses[0].instruction == "put the egg away"
