@@ -11,7 +11,8 @@ from kc_vla.media.canvas import AMBER, Canvas, Picture
 
 MOST_BOXES = 100
 _MOST_LETTERS = 30
-_TEXT_PX = 13
+_TEXT_PX, _SMALL_TEXT_PX, _SMALL_IMAGE_PX = 13, 8, 400
+"""Height of a name, and in an image whose shorter side is below that: else names would hide what they are of."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ def with_boxes(pixels: Picture, boxes: Iterable[NamedBox]) -> Picture:
     canvas = Canvas(1, 1)
     canvas.pixels = pixels.copy()
     height, width = pixels.shape[:2]
+    is_small = min(height, width) < _SMALL_IMAGE_PX
+    size, line = (_SMALL_TEXT_PX, 1) if is_small else (_TEXT_PX, 2)
     for each in islice(boxes, MOST_BOXES):
         if not all(map(math.isfinite, (each.left, each.top, each.right, each.bottom))):
             continue
@@ -37,7 +40,7 @@ def with_boxes(pixels: Picture, boxes: Iterable[NamedBox]) -> Picture:
         top, bottom = (min(max(0, round(side)), height) for side in (each.top, each.bottom))
         if right <= left or bottom <= top:
             continue
-        canvas.frame(left, top, right - left, bottom - top, AMBER, 2)
+        canvas.frame(left, top, right - left, bottom - top, AMBER, line)
         name = "".join(letter for letter in each.name[:_MOST_LETTERS] if letter.isprintable())
-        canvas.chip(left, max(0, top - _TEXT_PX - 9), name, _TEXT_PX, AMBER)
+        canvas.chip(left, max(0, top - size - 9), name, size, AMBER)
     return canvas.pixels
