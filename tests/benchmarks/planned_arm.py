@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +41,7 @@ def measure(quick: bool, work: Path) -> Table:
                     samples[name].append(process.memory_full_info().pss / 1e6)
                 except psutil.NoSuchProcess:
                     continue
-            processes.sleep(_SAMPLE_S)
+            time.sleep(_SAMPLE_S)  # the launch ends by itself
     found = next(runs.glob(f"kitchen-*/{SUMMARY}"), None)
     if found is None:
         raise MeasurementError("the episode left no summary: its output is above")
