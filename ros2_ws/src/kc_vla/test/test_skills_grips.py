@@ -46,9 +46,8 @@ def can_be(paths: MotionPathMaker, pose: ToolPose) -> bool:
 def test_an_arm_can_look_at_things_and_into_them(name: str) -> None:
     paths = MotionPathMaker(load_robot(name))
     for places in (_AT, *_INTO):
-        for angle in (-0.8, 0.0, 0.8):
-            poses = (looking_from(angle, away, high, tilt - paths.lean) for away, high, tilt in places)
-            assert any(can_be(paths, pose) for pose in poses)
+        poses = (looking_from(0.4, away, high, tilt - paths.lean) for away, high, tilt in places)
+        assert any(can_be(paths, pose) for pose in poses)
 
 
 @pytest.mark.parametrize("name", ["piper", "piper_h", "piper_l", "piper_x"])
