@@ -112,7 +112,7 @@ class FramePublisher:
         self._joints.publish(joints_of(frame, stamp))
 
     def _show_boxes(self, view: str, frame: SimulatedFrame, header: Header) -> None:
-        """Publish the boxes of what a view shows, where somebody looks at them."""
+        """Publish the boxes of what a view shows, if a subscriber wants them."""
         publisher = self._boxes.get(view)
         if publisher is None or not publisher.get_subscription_count():
             return

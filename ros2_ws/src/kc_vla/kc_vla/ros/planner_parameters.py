@@ -73,7 +73,7 @@ class PlannerParameters(NodeParameters):
         return MemorySettings(self.memory, self.map_id, store, self.capacity, self.memory_timeout, self.frame)
 
     def lasting_clock(self) -> Callable[[], float] | None:
-        """Return the clock of others who put into the same memories; None where nobody else does."""
+        """Return the clock that stamps what else fills the memories; None where nothing else does."""
         return time.time if self.memory_clock == DAY_CLOCK else None
 
 

@@ -60,7 +60,7 @@ class Loop:
             limits: of an instruction.
             cancel: makes the body end the skill that it is doing; without, a skill is ended by itself.
             reader: makes checked questions of what people ask.
-            lasting: the clock of others who put into the same memories; see `RobotClock`.
+            lasting: the clock that stamps what else fills the memories; see `RobotClock`.
         """
         self.robot = RememberingRobot(body, memories, grounds, at, tell, limits, lasting)
         self.robot.interrupted = self.interrupted

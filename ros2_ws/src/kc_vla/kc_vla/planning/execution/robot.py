@@ -90,7 +90,7 @@ class RememberingRobot:
             at: the area in which it stands; empty where that is not known.
             tell: gets each step.
             limits: of an instruction.
-            lasting: the clock of others who put into the same memories; see `RobotClock`.
+            lasting: the clock that stamps what else fills the memories; see `RobotClock`.
         """
         self._body, self._tell = body, tell
         self.memory, self.grounds, self.limits, self.at = memories, grounds, limits or Limits(), at
