@@ -18,9 +18,9 @@ from kc_vla.reports.run_table import OutputFolderError, require_writable
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.console_logger import ConsoleLogger
+from kc_vla.ros.instructed_episode import InstructedEpisode
 from kc_vla.ros.links import Links
 from kc_vla.ros.parameters import parameter
-from kc_vla.ros.planned_episode import PlannedEpisode
 from kc_vla.ros.process import run_node
 from kc_vla.ros.report_builder import REPORTS, ReportBuilder
 from kc_vla.ros.robot import RobotParameters
@@ -95,7 +95,7 @@ class EpisodeRunnerNode(StackNode):
         self._busy = values.task != NO_TASK
         self._episodes = list(planned(values.task, values.seed, values.episodes)) if self._busy else []
         self._reset = self.call(ResetSimulation, topics.RESET_SIMULATION)
-        self._planner = PlannedEpisode(self, self._instructions) if self._instructions else None
+        self._planner = InstructedEpisode(self, self._instructions) if self._instructions else None
         self._links = Links(self, (*map(topics.image_topic, values.loaded_robot().views), *HEARD))
         self._narrator = ConsoleLogger(self)
         self._table = RunTableLog(self._output, len(self._episodes), self._narrator.say)

@@ -15,7 +15,7 @@ _PATIENCE_S = 300.0
 _END_S, _AGAIN_S = 20.0, 3.0
 
 
-class PlannedEpisode:
+class InstructedEpisode:
     """Gives instructions and ends the episode, on behalf of the node that runs it.
 
     Attributes:
