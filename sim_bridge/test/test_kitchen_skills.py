@@ -17,8 +17,10 @@ from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.robot.robot_memory import open_robot_memory
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.grammar.planner import GrammarPlanner
+from kc_vla.planning.skills import Call
 from kc_vla.skills.handles import handle_of
 from kc_vla.skills.station import AREA, workplace_map
+from kc_vla.skills.switches import switch_of
 from kc_vla_sim.envs.kitchen_bodies import to_sapien
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.errors import BadTaskError
@@ -61,6 +63,9 @@ def test_without_its_script_nothing_happens_in_a_kitchen_and_handles_are_reporte
     assert np.allclose(drawer.at(0.1) - drawer.position, (-0.1, 0.0, 0.0))
     opened = door.at(np.pi / 2)  # the bar of a door that is wide open is before its hinge
     assert opened[0] < door.position[0] - 0.1
+    knob, keys = switch_of(things["stove"]), switch_of(things["microwave"])
+    assert np.allclose(knob.normal, (0, 0, 1), atol=1e-3)
+    assert np.allclose(keys.normal, (-1, 0, 0), atol=1e-3)
     simulator.draws = False
     before = {each.object_id: each.state for each in frame.detections}
     for _ in range(100):
@@ -101,6 +106,19 @@ def test_what_cannot_be_done_is_told_from_what_fails() -> None:
     assert not has_room(apple, drawer, [cabinet, loaf])
     assert can_be_gripped(apple)
     assert not can_be_gripped(box("pot_1", (0.4, 0.3, 0.06), (0.16, 0.16, 0.12)))
+
+
+@pytest.mark.nightly
+def test_a_finger_switches_the_stove_by_contact() -> None:
+    arm = KitchenArm(0)
+
+    def state() -> str:
+        return next(each.state for each in arm.frame.detections if each.object_id == "stove")
+
+    assert state() == "on"
+    assert arm.do(Call("SwitchOff", ("stove",))).done
+    assert state() == "off"
+    arm.close()
 
 
 @pytest.mark.nightly
