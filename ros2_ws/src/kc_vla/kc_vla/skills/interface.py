@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -21,6 +22,8 @@ Planned = TypeVar("Planned")
 STOPPED = "the emergency stop was set: the arm holds"
 STILL_STOPPED = "the emergency stop is set: release it first"
 """Why a skill, and the instruction that it is for, is over, or does not begin."""
+MOST_TRIED = 24
+"""Candidates for which a plan is made, until one has a plan."""
 
 
 class SkillError(StackError):
@@ -37,14 +40,14 @@ def first_possible(
     """Return the first candidate that a plan can be made for, with that plan.
 
     Args:
-        candidates: the best first.
+        candidates: the best first; `MOST_TRIED` of them are tried, as a plan takes a second.
         plan: makes the plan for one of them, or raises a `SkillError`.
         failure: what is raised where there is no candidate.
 
     Raises:
         SkillError: there is no candidate, or none has a plan; then it is that of the last one.
     """
-    for each in candidates:
+    for each in islice(candidates, MOST_TRIED):
         try:
             return each, plan(each)
         except SkillError as error:

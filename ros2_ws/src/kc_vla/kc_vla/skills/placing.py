@@ -158,16 +158,19 @@ def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None)
             found = margin
         return found
 
+    tried = set[tuple[float, float, float]]()
     for drop in _DROPS if inside else _DROPS[:1]:
         for margin in _MARGINS:
             for x, y in _places(context, holder):
                 ahead = holder.yaw if holder is not None and inside else float(np.arctan2(y, x))
                 for yaw in ahead + _TURNS:
                     place = np.array([x, y, ground + held.below + drop]) - held.ahead * _along(float(yaw))
-                    if room(x, y, float(yaw)) < margin:
+                    spot = (drop, x, y)
+                    if room(x, y, float(yaw)) < margin or spot in tried:
                         continue
                     if any(meets_any(each, around) for each in hand_boxes(place, float(yaw), wide)):
                         continue
+                    tried.add(spot)
                     yield ToolPose(place, facing_down(float(yaw)))
                     break
 
@@ -198,10 +201,16 @@ def _places(context: SkillContext, holder: PerceivedThing | None) -> Iterator[tu
         half = holder.size[:2] / 2
         xs, ys = (np.arange(0.0, side, _FINE_GRID) for side in half)
         own = [(sx * x, sy * y) for x in xs for y in ys for sx in (1, -1) for sy in (1, -1)]
-        own = sorted(dict.fromkeys(own), key=lambda each: float(np.hypot(*each)))
+        own = sorted(dict.fromkeys(own), key=lambda each: (_is_fine(each), float(np.hypot(*each))))
         points = holder.out(np.array([[x, y, 0.0] for x, y in own]))
         grid = [(float(x), float(y)) for x, y, _ in points]
     yield from (each for each in grid if np.hypot(*each) > _NEAR_BASE)
+
+
+def _is_fine(spot: tuple[float, float]) -> bool:
+    """Return whether a spot lies between those of the coarse grid."""
+    steps = np.round(np.array(spot) / _FINE_GRID)
+    return bool((steps % round(_GRID / _FINE_GRID)).any())
 
 
 def _within(body: UprightBox, holder: PerceivedThing | None, inside: bool) -> bool:
