@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kc_vla.skills.boxes import SUPPORTS, hand_boxes, meets_any, named_obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.handles import Handle, handle_of
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
@@ -38,6 +39,7 @@ def open_thing(context: SkillContext, object_id: str) -> Skill:
     if OPENED in thing.states:
         return f"{object_id} is open already"
     handle = handle_of(thing)
+    _check_access(context, object_id, handle)
     yield from with_free_hand(context, _opened(context, object_id, handle))
     return ""
 
@@ -50,6 +52,22 @@ def close_thing(context: SkillContext, object_id: str) -> Skill:
         return f"{object_id} is closed already"
     yield from with_free_hand(context, _shut(context, object_id, handle_of(thing)))
     return ""
+
+
+def _check_access(context: SkillContext, object_id: str, handle: Handle) -> None:
+    """Check that a hand from above gets to the bar of a drawer, before anything is put aside for that.
+
+    Raises:
+        SkillError: another drawer or door is in the way.
+    """
+    if handle.hinge is not None:
+        return
+    place = handle.at(handle.opening, _FINGER) + np.array([0.0, 0.0, _HOOK_LOW])
+    hand = hand_boxes(place, handle.yaw(0.0), CLOSED_M)
+    cabinet = context.scene.need(object_id).container[1]
+    for name, box in named_obstacles(context.scene, (object_id, cabinet)):
+        if context.scene.need(name).object_type in SUPPORTS and meets_any(box, hand):
+            raise SkillError(f"a hand from above does not get to the bar of {object_id}: {name} is in the way")
 
 
 def _opened(context: SkillContext, object_id: str, handle: Handle) -> Iterator[Step]:
