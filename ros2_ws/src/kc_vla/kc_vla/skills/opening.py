@@ -13,7 +13,7 @@ from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
 from kc_vla.skills.hooking import check_above, is_beneath, slid_from_front
 from kc_vla.skills.interface import Skill, SkillError, Step
 from kc_vla.skills.looking import look_into
-from kc_vla.skills.perceived import CLOSED, OPENED
+from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
 from kc_vla.skills.set_aside import with_free_hand
 from kc_vla.skills.swinging import WIDE_OPEN, swung
 from kc_vla.skills.tool_path import ToolPose
@@ -39,7 +39,7 @@ def open_thing(context: SkillContext, object_id: str) -> Skill:
     if OPENED in thing.states:
         return f"{object_id} is open already"
     handle = handle_of(thing)
-    _check_access(context, object_id, handle)
+    _check_access(context, thing, handle)
     yield from with_free_hand(context, _opened(context, object_id, handle))
     return ""
 
@@ -54,20 +54,23 @@ def close_thing(context: SkillContext, object_id: str) -> Skill:
     return ""
 
 
-def _check_access(context: SkillContext, object_id: str, handle: Handle) -> None:
-    """Check that a hand from above gets to the bar of a drawer, before anything is put aside for that.
+def _check_access(context: SkillContext, drawer: PerceivedThing, handle: Handle) -> None:
+    """Check that a hand gets to the bar of a drawer, before anything is put aside for that.
 
     Raises:
         SkillError: another drawer or door is in the way.
     """
     if handle.hinge is not None:
         return
+    if is_beneath(context.scene, drawer, handle):
+        check_above(context.scene, drawer)
+        return
+    name = drawer.object_id
     place = handle.at(handle.opening, _FINGER) + np.array([0.0, 0.0, _HOOK_LOW])
     hand = hand_boxes(place, handle.yaw(0.0), CLOSED_M)
-    cabinet = context.scene.need(object_id).container[1]
-    for name, box in named_obstacles(context.scene, (object_id, cabinet)):
-        if context.scene.need(name).object_type in SUPPORTS and meets_any(box, hand):
-            raise SkillError(f"a hand from above does not get to the bar of {object_id}: {name} is in the way")
+    for other, box in named_obstacles(context.scene, (name, drawer.container[1])):
+        if context.scene.need(other).object_type in SUPPORTS and meets_any(box, hand):
+            raise SkillError(f"a hand from above does not get to the bar of {name}: {other} is in the way")
 
 
 def _opened(context: SkillContext, object_id: str, handle: Handle) -> Iterator[Step]:
