@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nightly import tried
 from scipy.spatial.transform import Rotation
 
-from kc_vla.skills.front_boxes import front_space
+from kc_vla.skills.front_space import front_space
 from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import SkillError

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.skills.boxes import UprightBox, named_obstacles
-from kc_vla.skills.front_boxes import with_fronts
 from kc_vla.skills.hands import SLOW
 from kc_vla.skills.held_thing import DroppedThing, HeldThing
 from kc_vla.skills.interface import ArmPath, ArmReading, BlockedStartError, HoldStage, SkillError, Step, Vector
@@ -174,10 +173,7 @@ class SkillContext:
         self.paths.avoid(boxes, held, width if held is None else held.width)
 
     def _obstacles(self) -> list[tuple[str, UprightBox]]:
-        """Return what a free way keeps clear of: with something in the hand, open doors and handles as well."""
-        if self.held is None:
-            return named_obstacles(self.scene)
-        return with_fronts(self.scene, self.held.thing.object_id)
+        return named_obstacles(self.scene, () if self.held is None else [self.held.thing.object_id])
 
     def fingers(self, stage: str, width: float, seconds: float = 0.6) -> HoldStage:
         """Return a step in which the fingers move and the arm stays."""

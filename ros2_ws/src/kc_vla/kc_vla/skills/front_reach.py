@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.skills.boxes import SUPPORTS, UprightBox
+from kc_vla.skills.boxes import SUPPORTS, UprightBox, named_obstacles
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.front_boxes import FrontSpace, front_space, with_fronts
+from kc_vla.skills.front_space import FrontSpace, front_space
 from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.hands import CLOSED_M, SLOW
 from kc_vla.skills.held_thing import HeldThing
@@ -162,7 +162,7 @@ def put_tilted(
 
 def _around(scene: PerceivedScene, name: str, space: FrontSpace | None) -> Boxes:
     """Return the boxes around a thing and a hand; the furniture that is reached into counts as its walls."""
-    found = with_fronts(scene, name)
+    found = named_obstacles(scene, [name])
     if space is None:
         return found
     holder = space.holder

@@ -7,11 +7,11 @@ from itertools import product
 
 import numpy as np
 
-from kc_vla.skills.boxes import UprightBox
+from kc_vla.perception.front_record import HANDLE
+from kc_vla.skills.boxes import UprightBox, named_obstacles
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.front_boxes import handles, with_fronts
 from kc_vla.skills.hand_turns import facing
-from kc_vla.skills.handles import Handle
+from kc_vla.skills.handles import Handle, handle_of
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW
 from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
@@ -44,7 +44,7 @@ def is_beneath(scene: PerceivedScene, drawer: PerceivedThing, handle: Handle) ->
     cabinet = scene.find(drawer.container[1])
     if cabinet is not None and cabinet.top - handle.position[2] > _LOW_M:
         return True
-    for _, other in handles(scene):
+    for _, other in _handles(scene):
         away = other.position - handle.position
         if away[2] > _ABOVE_M and np.linalg.norm(away[:2]) < _BESIDE_M:
             return True
@@ -61,7 +61,7 @@ def slid_from_front(context: SkillContext, drawer: PerceivedThing, handle: Handl
         to: how far it is to be open, m; 0 for closed.
     """
     pulls, name = to > handle.opening, drawer.object_id
-    around = [*with_fronts(context.scene), *_closed_drawers(context.scene)]
+    around = [*named_obstacles(context.scene), *_closed_drawers(context.scene)]
 
     def ways(way: tuple[float, tuple[float, float]]) -> tuple[ArmPath, ArmPath, ArmPath, ArmPath]:
         to, hand = way
@@ -110,3 +110,13 @@ def _closed_drawers(scene: PerceivedScene) -> Iterator[tuple[str, UprightBox]]:
     for each in scene.all():
         if each.object_type == "drawer" and CLOSED in each.states:
             yield each.object_id, UprightBox.around(each)
+
+
+def _handles(scene: PerceivedScene) -> Iterator[tuple[PerceivedThing, Handle]]:
+    """Yield each thing that a handle was seen of, with that; what is reported of it and is no place is left out."""
+    for each in scene.all():
+        if HANDLE in each.attributes:
+            try:
+                yield each, handle_of(each)
+            except SkillError:
+                continue

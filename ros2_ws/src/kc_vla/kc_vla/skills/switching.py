@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from kc_vla.skills.boxes import named_obstacles
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.front_boxes import with_fronts
 from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.hands import CLOSED_M, SLOW
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, Vector, first_possible
@@ -64,7 +64,7 @@ def _switched(context: SkillContext, object_id: str, state: str) -> Skill:
 
 
 def _pressed(context: SkillContext, thing: PerceivedThing, switch: SwitchPlace, state: str) -> Iterator[Step]:
-    around, name = with_fronts(context.scene), thing.object_id
+    around, name = named_obstacles(context.scene), thing.object_id
     failure = SkillError(f"a finger cannot reach the switch of {name}")
 
     def ways(hand: Rotation) -> tuple[ArmPath, ArmPath, ArmPath]:
