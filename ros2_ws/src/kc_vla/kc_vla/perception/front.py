@@ -62,21 +62,8 @@ class Front:
     opening: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class SeenFronts:
-    """What one image shows of something that opens.
-
-    Attributes:
-        front: that has a bar; None where none is seen.
-        walls: the two ends (2,) of each vertical surface as seen from above, m: an open door is one.
-    """
-
-    front: Front | None
-    walls: tuple[tuple[Numbers, Numbers], ...] = ()
-
-
-def fronts_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector) -> SeenFronts | None:
-    """Return the fronts of a drawer or of something with a door; None where no vertical surface is seen.
+def front_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector) -> Front | None:
+    """Return the front of a drawer or a door; None where none with a bar is seen.
 
     Args:
         frame: with depth that is NaN where it is not known.
@@ -92,17 +79,14 @@ def fronts_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector)
     normals = surface_normals(seen.points, frame.pose[:3, 3])
     upright = near & seen.inside & (np.abs(normals[..., 2]) < _UPRIGHT)
     planes = vertical_planes(seen, normals, upright)
-    walls = tuple(each.ends(seen.points) for each in planes)
     fronts = [found for plane in planes if (found := _front(seen, near, plane, middle, extent)) is not None]
     if not fronts:
-        return SeenFronts(None, walls) if walls else None
+        return None
     _, plane, front = max(fronts, key=lambda each: each[0])
     if front.standing:
-        return SeenFronts(front, walls)
+        return front
     around = surface_points(frame, box, int(_BESIDE * max(box.right - box.left, box.bottom - box.top)))
-    if around is not None:
-        front = replace(front, opening=_ahead(around, frame, seen, plane))
-    return SeenFronts(front, walls)
+    return front if around is None else replace(front, opening=_ahead(around, frame, seen, plane))
 
 
 def _front(

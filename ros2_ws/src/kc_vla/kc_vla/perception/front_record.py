@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.perception.front import Front, SeenFronts
+from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.front import Front
+from kc_vla.perception.swung_door import door_turn, swung_in
 
 Numbers = NDArray[np.float64]
 HANDLE, HINGE, OPENING = "handle", "hinge", "opening"
 """Attributes that say it: the middle of the bar (x, y, z), m; a point of the axis of a door (x, y), m; m or rad."""
 OF_FRONT = frozenset({HANDLE, HINGE, OPENING})
-_SHUT_LOOKS, _OPEN_LOOKS, _WALLS = 7, 3, 6
-"""Looks that count: where it is shut stays, and how far it is open changes; and walls."""
-_AXIS_M, _PANEL, _SWUNG = 0.06, 0.5, (0.2, 2.2)
-"""An open door is a wall that ends so near to its axis, m, is at least so long for its bar, and is so far open, rad."""
+_SHUT_LOOKS, _OPEN_LOOKS = 7, 3
+"""Looks that count: where it is shut stays, and how far it is open changes."""
 
 
 @dataclass(frozen=True)
@@ -56,22 +56,27 @@ class FrontRecord:
     def __init__(self) -> None:
         self._shut: deque[Front] = deque(maxlen=_SHUT_LOOKS)
         self._open: deque[Front] = deque(maxlen=_OPEN_LOOKS)
-        self._walls: deque[tuple[Numbers, Numbers]] = deque(maxlen=_WALLS)
+        self._swung: deque[float] = deque(maxlen=_OPEN_LOOKS)
 
-    def see(self, seen: SeenFronts, opened: bool) -> None:
-        """Take in a look.
+    def see(self, front: Front, opened: bool) -> None:
+        """Take in a look that showed a bar.
 
         Args:
-            seen: what it showed.
-            opened: whether the front was open then.
+            front: as it was seen.
+            opened: whether it was open then.
         """
         if not opened:
             self._open.clear()
-            self._walls.clear()
-        if opened:
-            self._walls.extend(seen.walls)
-        if seen.front is not None:
-            (self._open if opened else self._shut).append(seen.front)
+            self._swung.clear()
+        (self._open if opened else self._shut).append(front)
+
+    def look(self, frame: CameraFrame, opened: bool) -> None:
+        """Take in how far a door with a known axis is open in an image, if it is open and no bar was seen."""
+        shut = _middle_of(self._shut)
+        if opened and not self._open and shut is not None:
+            swung = swung_in(frame, shut)
+            if swung is not None:
+                self._swung.append(swung)
 
     def known(self, opened: bool, position: Numbers, size: Numbers) -> KnownFront:
         """Return what is known of the front now.
@@ -85,7 +90,7 @@ class FrontRecord:
         if not opened:
             return KnownFront() if shut is None else KnownFront(shut.yaw, shut.bar, shut.hinge, 0.0)
         if now is None and shut is not None and shut.hinge is not None:
-            return _swung(shut, self._walls)
+            return _swung(shut, self._swung)
         if now is None or not now.standing:
             return _drawer(shut, now)
         return _door(shut, now, position, size)
@@ -101,25 +106,14 @@ def _drawer(shut: Front | None, now: Front | None) -> KnownFront:
     return KnownFront(now.yaw, now.bar, None, opening)
 
 
-def _swung(shut: Front, walls: Iterable[tuple[Numbers, Numbers]]) -> KnownFront:
-    """Return an open door whose bar is not seen, by a wall from its axis on that was not there while it was shut."""
-    hinge = np.array(shut.hinge, float)
-    along = np.array(shut.bar[:2]) - hinge
-    out = np.array([np.cos(shut.yaw), np.sin(shut.yaw)])
-    turn = 1.0 if along[0] * out[1] > along[1] * out[0] else -1.0
-    found = []
-    for ends in walls:
-        near, far = sorted(ends, key=lambda end: float(np.linalg.norm(end - hinge)))
-        way = far - near
-        opening = turn * float(np.arctan2(along[0] * way[1] - along[1] * way[0], along @ way))
-        long_enough = np.linalg.norm(way) > _PANEL * np.linalg.norm(along)
-        if np.linalg.norm(near - hinge) < _AXIS_M and long_enough and _SWUNG[0] < opening < _SWUNG[1]:
-            found.append(opening)
-    if not found:
+def _swung(shut: Front, openings: Iterable[float]) -> KnownFront:
+    """Return an open door whose bar is not seen: it turned about its axis."""
+    if not (known := list(openings)) or shut.hinge is None:
         return KnownFront(shut.yaw)
-    opening = float(np.median(found))
+    opening = float(np.median(known))
+    turn = door_turn(shut)
     c, s = np.cos(turn * opening), np.sin(turn * opening)
-    x, y = (hinge + np.array([[c, -s], [s, c]]) @ along).tolist()
+    x, y = (np.array([[c, -s], [s, c]]) @ np.subtract(shut.bar[:2], shut.hinge) + shut.hinge).tolist()
     return KnownFront(shut.yaw, (x, y, shut.bar[2]), shut.hinge, opening)
 
 

@@ -14,7 +14,7 @@ from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME
 from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
 from kc_vla.perception.depth_surface import surface_depth, valid_depth
-from kc_vla.perception.front import CONTAINERS, SeenFronts, fronts_in
+from kc_vla.perception.front import CONTAINERS, Front, front_in
 from kc_vla.perception.image_detection import ImageDetection
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.standing_shape import StandingShape, standing_shape
@@ -147,7 +147,7 @@ class Localizer:
 
     def _placed(self, frame: CameraFrame, each: ImageDetection, others: NDArray[np.float64]) -> LocatedObject:
         place = self._in_3d(frame, each) or self._along_ray(frame, each, others)
-        shape, fronts = _by_depth(frame, each, place, others)
+        shape, front = _by_depth(frame, each, place, others)
         if shape is not None and each.position is None:
             named = self._known_size(each) if each.size is None else None
             sigma_m = math.hypot(_SHAPE_M, _noise_m(_away_m(frame, place)))
@@ -165,7 +165,7 @@ class Localizer:
             attributes,
             each.object_id,
             shape=shape,
-            fronts=fronts,
+            front=front,
         )
 
     def _in_3d(self, frame: CameraFrame, each: ImageDetection) -> Estimate | None:
@@ -261,12 +261,12 @@ class Localizer:
 
 def _by_depth(
     frame: CameraFrame, each: ImageDetection, place: Estimate, others: NDArray[np.float64]
-) -> tuple[StandingShape | None, SeenFronts | None]:
+) -> tuple[StandingShape | None, Front | None]:
     """Return how a thing stands, or the front of what opens, where the depth image shows it."""
     if frame.depth_m is None or place.way:
         return None, None
     if plain_type(each.object_type) in CONTAINERS:
-        return None, fronts_in(frame, each.box, place.position, place.size)
+        return None, front_in(frame, each.box, place.position, place.size)
     if place.size[0] * place.size[1] > _THING_M2:
         return None, None
     return standing_shape(frame, each.box, place.position, place.size, others), None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kc_vla.memory.images.crop import PixelBox
-from kc_vla.perception.front import SeenFronts
+from kc_vla.perception.front import Front
 from kc_vla.perception.standing_shape import StandingShape
 
 Vector = tuple[float, float, float]
@@ -32,7 +32,7 @@ class LocatedObject:
         yaw: turn of its own box about the vertical, rad; furniture looks along the negative of its first axis.
         box_size: size along the axes of that box, m; None: `size`.
         shape: how it stands by this image's depth, where that shows it; None after tracking.
-        fronts: its front by this image's depth, likewise.
+        front: its front by this image's depth, likewise.
     """
 
     object_type: str
@@ -47,4 +47,4 @@ class LocatedObject:
     yaw: float = 0.0
     box_size: Vector | None = None
     shape: StandingShape | None = None
-    fronts: SeenFronts | None = None
+    front: Front | None = None

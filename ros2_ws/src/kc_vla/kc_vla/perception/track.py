@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.relations import PLACE
+from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front_record import OF_FRONT, FrontRecord, KnownFront
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.place_filter import PlaceFilter
@@ -124,6 +125,10 @@ class ObjectTrack:
         self.placed_ns, self._shapes = young.placed_ns, young._shapes
         self._found(young.seen_ns)
 
+    def look_at_door(self, frame: CameraFrame) -> None:
+        """Take in how far its door is open in an image, where it is one whose axis is known."""
+        self._front.look(frame, self.is_open)
+
     def carry(self, holder_position: Numbers) -> None:
         """Move along with what it is in."""
         self.place.position = holder_position + self.offset
@@ -194,8 +199,8 @@ class ObjectTrack:
         states.add(seen.state or _NONE, seen.confidence * (1.0 if seen.state else _SILENT))
         if seen.shape is not None:
             self._shapes.append(seen.shape)
-        if seen.fronts is not None:
-            self._front.see(seen.fronts, self.is_open)
+        if seen.front is not None:
+            self._front.see(seen.front, self.is_open)
         for name, value in seen.attributes.items():
             if name != POSITION and (name in self._attributes or len(self._attributes) < _MOST_ATTRIBUTES):
                 self._attributes.setdefault(name, Votes(_ATTRIBUTE_KEPT)).add(value, seen.confidence)

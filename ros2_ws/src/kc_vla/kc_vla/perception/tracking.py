@@ -54,6 +54,7 @@ class _Look:
 
     def __init__(self, frame: CameraFrame, seen: Sequence[LocatedObject], tracks: Tracks) -> None:
         self._stamp_ns, self._seen, self._tracks, self._settings = frame.stamp_ns, seen, tracks, tracks.settings
+        self._frame = frame
         self._lines = sight_lines(frame, tracks.settings.farthest_m)
         self._of: dict[int, ObjectTrack] = {}
         """Which track each detection is, by its number."""
@@ -76,6 +77,8 @@ class _Look:
         self._begin()
         self._believe()
         found = {each.object_id: each for each in self._of.values() if each.object_id}
+        for each in found.values():
+            each.look_at_door(self._frame)
         shut = tracks.containment.update(tracks.known, found)
         gone = tracks.let_go()
         renamed = tracks.rejoin()

@@ -44,12 +44,6 @@ class VerticalPlane:
         """Return the level direction along it (3,), to the left of the normal."""
         return np.array([-np.sin(self.yaw), np.cos(self.yaw), 0.0])
 
-    def ends(self, points: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the two ends (2,) of the plane as seen from above, m, given the points of all pixels (H, W, 3)."""
-        low, high = np.percentile(points[self.pixels] @ self.aside, (1.0, 99.0))
-        foot = self.offset * self.out[:2]
-        return foot + low * self.aside[:2], foot + high * self.aside[:2]
-
 
 def surface_normals(points: Numbers, camera: Numbers) -> Numbers:
     """Return the normal of the surface at each pixel (H, W, 3), towards the camera; NaN where it is not known."""

@@ -1,0 +1,72 @@
+"""How far a door is open whose axis and handle were seen while it was shut, by the depth of what stands at the axis."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.projection import rays
+from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.front import Front
+
+Numbers = NDArray[np.float64]
+_MOST_SIDE = 160
+"""A longer side of an image is looked at in steps."""
+_RADII_M, _BAND_M = 0.01, 0.08
+"""Points of a door are counted in rings of this width around its axis, this much above and below its handle, m."""
+_ANGLE, _SWUNG = np.radians(3.0), (0.2, 2.2)
+"""Directions that are told apart, and between which an open door is, rad."""
+_LEAST_SHARE = 0.5
+"""Share of the rings that a door has points in."""
+_NEAREST = 0.2
+"""Share of the way from the axis to the handle in which the side of the furniture is seen as well."""
+
+
+def door_turn(shut: Front) -> float:
+    """Return +1 or -1, in which a door opens about the vertical, given its front while it is shut."""
+    assert shut.hinge is not None
+    along = np.subtract(shut.bar[:2], shut.hinge)
+    return 1.0 if along[0] * np.sin(shut.yaw) > along[1] * np.cos(shut.yaw) else -1.0
+
+
+def swung_in(frame: CameraFrame, shut: Front) -> float | None:
+    """Return how far a door is open in an image, rad; None where the image does not show it.
+
+    Args:
+        frame: with depth.
+        shut: the front while it is shut.
+    """
+    if frame.depth_m is None or shut.hinge is None:
+        return None
+    points = _points(frame)
+    out, bar = np.array([np.cos(shut.yaw), np.sin(shut.yaw)]), np.subtract(shut.bar[:2], shut.hinge)
+    along = bar - (bar @ out) * out  # the front is flat, and its bar stands out of it
+    reach = float(np.linalg.norm(along))
+    away = points[:, :2] - shut.hinge
+    radius = np.linalg.norm(away, axis=1)
+    around = (radius > _NEAREST * reach) & (radius < reach) & (np.abs(points[:, 2] - shut.bar[2]) < _BAND_M)
+    away, radius = away[around], radius[around]
+    turned = np.arctan2(along[0] * away[:, 1] - along[1] * away[:, 0], away @ along) * door_turn(shut)
+    last = int((_SWUNG[1] - _SWUNG[0]) / _ANGLE)
+    rings, bins = (radius / _RADII_M).astype(int), ((turned - _SWUNG[0]) / _ANGLE).astype(int)
+    kept = (turned > _SWUNG[0]) & (bins < last)
+    filled = np.zeros((last, int(reach / _RADII_M) + 1), bool)
+    filled[bins[kept], rings[kept]] = True
+    counts = (filled | np.roll(filled, 1, axis=0)).sum(axis=1)  # a door can be between two directions
+    best = int(np.argmax(counts))
+    if counts[best] < _LEAST_SHARE * (1.0 - _NEAREST) * reach / _RADII_M:
+        return None
+    return float(np.median(turned[kept & ((bins == best) | (bins == best - 1))]))
+
+
+def _points(frame: CameraFrame) -> Numbers:
+    """Return the points of a grid of the pixels with known depth (N, 3), m."""
+    assert frame.depth_m is not None
+    rows, columns = frame.depth_m.shape
+    step = max(1, (max(rows, columns) + _MOST_SIDE - 1) // _MOST_SIDE)
+    at_x, at_y = np.meshgrid(np.arange(0, columns, step), np.arange(0, rows, step))
+    depth = frame.depth_m[at_y, at_x].astype(float).ravel()
+    known = np.isfinite(depth) & (depth > 0.0)
+    pixels = np.column_stack([at_x.ravel(), at_y.ravel()])[known].astype(float)
+    flat = rays(pixels, frame.matrix, frame.distortion_model, frame.distortion)
+    return np.asarray((flat * depth[known, None]) @ frame.pose[:3, :3].T + frame.pose[:3, 3])
