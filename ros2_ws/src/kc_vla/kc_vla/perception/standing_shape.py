@@ -44,6 +44,9 @@ _FILLED, _ROUND, _DEEP, _LONG = 0.86, 0.7, 0.7, 1.15
 """A round thing fills less of its rectangle than this, and has one side of at least so much of the other; from where it
 is seen, it is so deep at least and at most, for its width."""
 _TOP = 98.0
+"""Percentile of the heights of its points that is its top."""
+_IN_AIR_M = 0.03
+"""A thing of which nothing is seen so far above the ground may be in the air, m."""
 _MOST_UNLIKE = 1.8
 """A shape whose diagonal differs by more from the size that is known is one of something else."""
 
@@ -98,7 +101,9 @@ def standing_shape(
     if own is None or np.count_nonzero(own) < _LEAST_POINTS or _is_cut(seen, own):
         return None
     points = seen.points[own]
-    top = float(np.percentile(points[:, 2], _TOP))
+    low, top = (float(each) for each in np.percentile(points[:, 2], (100.0 - _TOP, _TOP)))
+    if low - ground > _IN_AIR_M:
+        return None
     middle, sides, yaw = _footprint(points[:, :2], frame.pose[:2, 3])
     length, width = float(sides.max()), float(sides.min())
     turn = yaw if sides[0] >= sides[1] else yaw + np.pi / 2
