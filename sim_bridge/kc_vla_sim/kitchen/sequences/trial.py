@@ -20,6 +20,7 @@ from kc_vla_sim.kitchen.sequences.drawing import KitchenInstruction, KitchenSequ
 from kc_vla_sim.kitchen.sequences.outcomes import InstructionOutcome, SequenceOutcome
 from kc_vla_sim.kitchen.sequences.robots import KitchenRobot
 from kc_vla_sim.kitchen.sequences.video import SequenceVideo
+from kc_vla_sim.kitchen.words import kitchen_words
 
 LIMIT_S = 180.0
 """No instruction takes longer, s of the robot's time."""
@@ -68,6 +69,7 @@ class SequenceTrial:
 
         with tempfile.TemporaryDirectory(prefix="kc_vla_kitchen_") as folder, Store(Path(folder) / "m.db") as store:
             memories = open_robot_memory(memory, shared_embedder(), grounds, LongTermMemory(store))
+            memories.namer.expect(kitchen_words().types)
             limits, planner = Limits(calls=_SKILLS), GrammarPlanner()
             loop = Loop(counting, planner, memories, grounds, AREA, tell, limits, self._robot.cancel)
             outcomes = []

@@ -110,6 +110,11 @@ class Namer:
         self._kinds = Kinds(embedder)
         self._colours = set(map(stem, COLOURS))
         self._fixed = {name for name, places in table().items() if not places}
+        self._expected: tuple[str, ...] = ()
+
+    def expect(self, types: Iterable[str]) -> None:
+        """Learn which types a detector can report: a name of one of them means that one, also before it is seen."""
+        self._expected = tuple(types)
 
     def notice(self, seen: Iterable[ObservedThing]) -> None:
         """Learn words for colors, and which types nobody carries, from what detectors report."""
@@ -128,7 +133,7 @@ class Namer:
             known: types that are in sight or remembered.
             loose: also what ends like the name, and not only what it fits best: a butter knife for a knife.
         """
-        types = tuple(dict.fromkeys((*known, *vocabulary())))
+        types = tuple(dict.fromkeys((*known, *self._expected, *vocabulary())))
         if reference.done:
             return Named(dict.fromkeys(types, 1.0))
         for words, said in readings(reference.words):
