@@ -118,6 +118,8 @@ class SkillExecutor:
                 return reason
             tried.append(names)
             last = settled or len(tried) == _TRIES
+            if last and self._only_slipped(skill, tried):
+                return reason
             self._finder.doors.tidy()
 
     def _only_slipped(self, skill: Skill, tried: list[tuple[str, ...]]) -> bool:
