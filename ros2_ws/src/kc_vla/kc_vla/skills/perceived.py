@@ -17,6 +17,8 @@ from kc_vla.skills.interface import SkillError, Vector
 OPENED, CLOSED = "opened", "closed"
 _IN, _ON = "in ", "on "
 _UPRIGHT = 0.97
+_ROUND = 0.85
+"""What is so much as long as it is wide and high, and stands on none of its sides, is round."""
 _YAWS = np.radians(np.arange(0.0, 90.0, 5.0))
 _EMPTY_LOOKS = 3
 """Looks that show the place of a thing empty after which it is forgotten."""
@@ -67,10 +69,18 @@ class PerceivedThing:
         return abs(float(self.rotation.as_matrix()[2, 2])) > _UPRIGHT
 
     @property
+    def has_rolled(self) -> bool:
+        """Return whether it lies as only a round thing can: an apple is as wide then as before, its box is not."""
+        stands = (np.abs(self.rotation.as_matrix()[2]) > _UPRIGHT).any()
+        return bool(not stands and self.size.min() > _ROUND * self.size.max())
+
+    @property
     def footprint(self) -> tuple[Vector, float]:
         """Return the sides (2,) of the narrowest upright box around it, m, and the yaw of the first, rad."""
         if self.is_upright:
             return self.size[:2], self.yaw
+        if self.has_rolled:
+            return np.full(2, np.median(self.size)), self.yaw
         signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
         corners = self.rotation.apply(signs * self.size / 2)[:, :2]
         best = min(_YAWS, key=lambda yaw: float(np.prod(_sides(corners, yaw))))
@@ -79,6 +89,8 @@ class PerceivedThing:
     @property
     def extent(self) -> Vector:
         """Return the size (3,) of the box around it along the axes of the base, m."""
+        if self.has_rolled:
+            return np.full(3, np.median(self.size))
         return np.asarray(np.abs(self.rotation.as_matrix()) @ self.size)
 
     @property
