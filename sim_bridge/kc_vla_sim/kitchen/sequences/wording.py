@@ -17,7 +17,7 @@ _PUT = (
     "take {thing} and put it {prep} the {target}",
 )
 _PUT_DESCRIBED = _PUT[:4]
-"""Of a thing that has no name, such as "what you put in the drawer"."""
+"""These fit a thing that has no name, such as "what you put in the drawer"."""
 _THEN = (", then ", ", and then ", ", after that ", ". Then ")
 _BOTH = ("put {thing} and {other} {prep} the {target}", "place {thing} and {other} {prep} the {target}")
 _BEFORE = ("what you put in the {target}", "the thing that you put in the {target}", "what you left in the {target}")

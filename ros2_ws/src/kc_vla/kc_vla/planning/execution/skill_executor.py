@@ -73,7 +73,7 @@ class SkillExecutor:
         try:
             self._mender.open(self._finder.find(holder, explore=False).object_id)
         except (NotFoundError, UnmetError):
-            return  # the skill that puts it there finds that out again, and says why
+            return  # the put finds that out again, and says why
 
     def _go(self, skill: Skill, name: str) -> str:
         """Go to an area, or to a thing that the plan names instead; return why that failed."""
