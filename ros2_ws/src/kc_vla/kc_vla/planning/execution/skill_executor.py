@@ -55,11 +55,10 @@ class SkillExecutor:
             return self._go(skill, call.arguments[0])
         if HOLDER in skill.arguments and call.arguments[-1] == ANYWHERE:
             return self._free_hand(call.arguments[0])
-        self._tool = False
-        if skill.name == "PickupObject" and following is not None:
-            self._tool = following.skill == "SliceObject"  # it is only used for that: any one will do
-            if following.skill == "PutObject" and self._robot.stands_still:
-                self._open_first(following.arguments[-1])
+        then = following if skill.name == "PickupObject" else None
+        self._tool = then is not None and then.skill == "SliceObject"  # it is only used for that: any one will do
+        if then is not None and then.skill == "PutObject" and self._robot.stands_still:
+            self._open_first(then.arguments[-1])
         reason = self._with_things(skill, call.arguments)
         went = skill.name == "GoToObject" and not reason
         self._finder.source = self._finder.last_taken if went else ""
