@@ -49,9 +49,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--episodes", type=int, default=50, metavar="N", help="episodes of each task (50)")
     parser.add_argument(
-        "--detector", default="truth", metavar="NAME", help="that finds the things of the kitchens (truth)"
+        "--detector", default="truth", metavar="NAME", help="detector that finds the things of the kitchens (truth)"
     )
-    parser.add_argument("--first-seed", type=int, default=30_000, metavar="SEED", help="of the kitchens (30000)")
+    parser.add_argument(
+        "--first-seed", type=int, default=30_000, metavar="SEED", help="seed of the first kitchen (30000)"
+    )
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/episodic"), help="folder for the results")
 
 

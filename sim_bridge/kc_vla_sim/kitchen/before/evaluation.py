@@ -17,7 +17,7 @@ from kc_vla_sim.kitchen.before.rearrangement import draw_rearrangement, rearrang
 from kc_vla_sim.kitchen.before.trial import RearrangementOutcome, RearrangementTrial
 
 FIRST_SEED = 30_000
-"""Of the episodes that count: kitchens of the test split."""
+"""Seed of the first episode: the kitchens are of the test split."""
 EPISODES, TABLE, RESULTS = "kitchen.jsonl", "kitchen.md", "kitchen.json"
 ALL = "all"
 

@@ -44,7 +44,7 @@ _NEAR_M = 0.1
 """What is perceived no further than this from an object of its type is that object, m."""
 _REST = 20
 _IMAGE_SIZE = 128
-"""Of the cameras, px: in smaller images a salt shaker is not seen."""
+"""Size of the images, px: in smaller ones a salt shaker is not seen."""
 
 Truth = Mapping[str, GroundTruthObject]
 

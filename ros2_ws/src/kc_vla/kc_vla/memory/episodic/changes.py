@@ -1,6 +1,6 @@
 """Moments that are worth a keyframe by what is detected: a thing has come to rest where it was not before.
 
-It knows nothing of a task, and needs no images: whatever perception reports with ids can be followed, whoever moves it.
+It knows nothing of a task, and needs no images: whatever perception reports with ids can be followed.
 """
 
 from __future__ import annotations
