@@ -369,3 +369,24 @@ def test_a_thing_that_moves_with_its_drawer_was_not_moved(memory: LongTermMemory
     memory.link("home", keyframe(1, drawer(0.45), inside("a", 0.45), inside("b", 0.65)))
     ask = asking(memory, (), (drawer(0.45), inside("a", 0.45), inside("b", 0.65)))
     assert ids(ask("which cube was moved first?")) == ["b"]
+
+
+class Clumsy(TableRobot):
+    """A robot whose first put fails, with the thing still in its hand."""
+
+    def do(self, call: Call) -> CallResult:
+        if call.skill == "PutObject" and call not in self.calls:
+            self.calls.append(call)
+            return CallResult(False, "something is in the way", 1.0, 0.0, tuple(self.look()))
+        return super().do(call)
+
+
+def test_what_is_in_the_hand_by_a_name_of_before_is_known_in_the_next_plan(memory: LongTermMemory) -> None:
+    plate = tray("Tray_1", 0.4)
+    for each in SHUFFLE:
+        memory.link("home", each)
+    body = Clumsy(plate, *SHUFFLED)
+    text = "put the cube that was in the middle before the shuffle onto the tray"
+    done, reason, calls = carried_out(memory, body, text)
+    assert (done, reason) == (True, "")
+    assert [each for each in calls if "Object(b" in each] == ["PickupObject(b)", *["PutObject(b, Tray_1)"] * 2]

@@ -1,4 +1,4 @@
-"""Keyframes by what perception reports: a thing that has come to rest elsewhere is noticed once, by whatever it was moved."""
+"""Keyframes by what perception reports: a thing that has come to rest elsewhere is noticed once."""
 
 from __future__ import annotations
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kc_vla.memory.asking.answer import MemoryAnswer
 from kc_vla.memory.asking.answering import Asker
 from kc_vla.memory.asking.past_words import PastMoment, PastPhrase, past_names_in, read_past
 from kc_vla.memory.references.reference import PRONOUNS
+from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.results import RECALL
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
 from kc_vla.planning.skills import Call
@@ -44,6 +45,13 @@ class FormerNames:
     def call(self, call: Call) -> Call:
         """Return a call of the plan with the real ids."""
         return call._replace(arguments=tuple(self.ids.get(each, each) for each in call.arguments))
+
+    def named(self, thing: ObservedThing | None) -> ObservedThing | None:
+        """Return a thing by its placeholder, as the planner knows it; a thing without one as it is."""
+        if thing is None:
+            return None
+        names = {real: placeholder for placeholder, real in self.ids.items()}
+        return replace(thing, object_id=names.get(thing.object_id, thing.object_id))
 
 
 class FormerThings:

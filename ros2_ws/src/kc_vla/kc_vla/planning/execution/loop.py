@@ -120,7 +120,7 @@ class Loop:
             robot.say(MEMORY, self._state("before"))
             held_before, former = robot.held, self._former.read(instruction)
             for plans in count():
-                plan = self._plan(former.text, tried, held_before)
+                plan = self._plan(former, tried, held_before)
                 by, tokens = plan.by, tokens + plan.tokens
                 notes |= dict.fromkeys(plan.notes)
                 reason = self._tried(plan, tried, former)
@@ -158,16 +158,16 @@ class Loop:
         with self._lock:
             return replace(result, then=self._instead)
 
-    def _plan(self, instruction: str, tried: list[TriedCall], held_before: ObservedThing | None) -> Plan:
-        memories = self.robot.memory
+    def _plan(self, former: FormerNames, tried: list[TriedCall], held_before: ObservedThing | None) -> Plan:
+        memories, instruction = self.robot.memory, former.text
         recalled = memories.recalled(instruction)
         request = Request(
             instruction,
             memories.surroundings(instruction),
             recalled,
-            self.robot.held,
+            former.named(self.robot.held),
             tuple(tried),
-            held_before,
+            former.named(held_before),
             self._known(recalled),
             self.robot.grounds.area_names(),
             self.robot.begun_at,
