@@ -249,7 +249,7 @@ def _middle(draw: _Draw) -> Rearrangement:
         HandMove(other.thing_id, (one.x, one.y, other.z)),
         HandMove(one.thing_id, (other.x, other.y, one.z)),
     )
-    return _to_holder(draw, RearrangementKind.MIDDLE, row, moves, "in the middle before somebody moved them", middle)
+    return _to_holder(draw, RearrangementKind.MIDDLE, row, moves, "in the middle before someone moved them", middle)
 
 
 def _order(draw: _Draw) -> Rearrangement:
