@@ -149,6 +149,6 @@ def test_what_was_seen_is_shown_with_its_crop_and_only_where_there_is_one(look: 
         expect(page.locator("#seen")).to_be_hidden()
         live.board.tell("crops", {"at": time.monotonic(), "units": [row]})
         expect(page.locator("#crops li")).to_contain_text(re.compile(r"Mugdirty \(image: a-model\)\d+ s ago"))
-        page.wait_for_function("document.querySelector('#crops img').naturalWidth === 40")
+        expect(page.locator("#crops img")).to_have_js_property("naturalWidth", 40)
         live.board.tell("crops", {"at": time.monotonic(), "units": []})
         expect(page.locator("#seen")).to_be_hidden()

@@ -11,6 +11,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from kc_vla.core.latency import Statistics
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.robot.robot_memory import BOTH, RobotMemory, assemble_robot_memory
@@ -20,6 +21,10 @@ from kc_vla.ros.service_caller import PendingCall, ServiceCaller
 
 class _Client(Node):
     """What the clients of the memories need of a node of the stack."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.statistics = Statistics()
 
     def call(self, kind: type, name: str) -> Any:
         return self.create_client(kind, name)

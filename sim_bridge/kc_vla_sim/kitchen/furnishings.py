@@ -17,6 +17,8 @@ DOOR_TRAVEL = 1.6
 """How far doors open, rad."""
 DRAWER_TRAVEL = 0.14
 """How far drawers open, m."""
+_DRAWER_SIDES = 0.045
+"""The sides and the back of a drawer are so high, m: a hand that is wider than a drawer reaches in over them."""
 SINK_SIZE = (0.24, 0.3, 0.07)
 """Depth, width and height of the basin, m."""
 _FRONT_KEPT = 0.06
@@ -41,7 +43,7 @@ def drawers(colour: str, fronts: str) -> Furniture:
             (front, -width / 2 + WALL + 0.003, bottom + 0.003),
             (depth / 2 - WALL - 0.01, width / 2 - WALL - 0.003),
         )
-        rim = top - 0.012
+        rim = low[2] + _DRAWER_SIDES
         pile.add((low[0], low[1], low[2]), (high[0], high[1], low[2] + 0.005), _INSIDE)
         pile.add((low[0], low[1], low[2]), (high[0], low[1] + 0.006, rim), _INSIDE)
         pile.add((low[0], high[1] - 0.006, low[2]), (high[0], high[1], rim), _INSIDE)
@@ -62,7 +64,7 @@ def drawers(colour: str, fronts: str) -> Furniture:
                 handle,
             )
         )
-        inner = (low[0] + 0.004, low[1] + 0.01, low[2] + 0.005), (high[0] - 0.01, high[1] - 0.01, rim)
+        inner = (low[0] + 0.004, low[1] + 0.01, low[2] + 0.005), (high[0] - 0.01, high[1] - 0.01, top - 0.012)
         spaces.append(StorageSpace(DRAWER, name, "in", *inner, moving=name, door=name))
     spaces.append(top_of(size, "cabinet"))
     return Furniture(

@@ -182,8 +182,11 @@ def test_what_can_be_no_keyframe_is_refused_in_a_line(wrong: dict[str, object]) 
     assert "\n" not in str(told.value)
 
 
+WALL_NS = 1_800_000_000 * SECOND
+
+
 def scene(stamp_s: float, *seen: ObservedThing, episode: str = "ep") -> DetectedScene:
-    return DetectedScene(round(stamp_s * SECOND), round((stamp_s + 0.3) * SECOND), episode, seen)
+    return DetectedScene(round(stamp_s * SECOND), WALL_NS + round((stamp_s + 0.3) * SECOND), episode, seen)
 
 
 def test_a_keyframe_is_joined_with_what_is_nearest_in_time_once_later_detections_are_in() -> None:
@@ -196,7 +199,7 @@ def test_a_keyframe_is_joined_with_what_is_nearest_in_time_once_later_detections
     join.detected(scene(1.3, cube("a", 0.9)))
     (found,) = join.joined(2 * SECOND)
     assert found.of("a") == cube("a", 0.2)
-    assert (found.apart_s, found.stamp_ns) == (0.0, round(1.3 * SECOND))  # simulated: when it was received
+    assert (found.apart_s, found.stamp_ns) == (0.0, WALL_NS + round(1.3 * SECOND))  # simulated: when it was received
     join.committed(wanted, 9 * SECOND)
     assert not join.joined(20 * SECOND)
 

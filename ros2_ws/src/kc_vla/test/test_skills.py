@@ -172,6 +172,14 @@ def test_a_drawer_that_stays_shut_is_not_reported_open() -> None:
     assert outcome.reason == ("drawer_1 is not seen open after it was pulled: the handle may have slipped away")
 
 
+def test_a_drawer_that_is_open_in_part_is_pulled_out_before_a_hand_reaches_in() -> None:
+    inside = thing("egg_1", (0.47, 0.0, 0.147), (0.05, 0.05, 0.04), attributes={"place": "in drawer_1"})
+    kitchen = FakeKitchen({"egg_1": inside}, opening=0.08)
+    assert kitchen.do("PickupObject", "egg_1").done
+    assert kitchen.opening > 0.12
+    assert kitchen.in_hand == "egg_1"
+
+
 def test_a_drawer_below_an_open_one_is_left_alone_with_the_hand_full() -> None:
     bar = {"place": "in cabinet_1", "handle": "0.441 0.0 0.107", "opening": "0.0"}
     below = thing("drawer_2", (0.588, 0.0, 0.062), (0.204, 0.278, 0.109), state="closed", attributes=bar)

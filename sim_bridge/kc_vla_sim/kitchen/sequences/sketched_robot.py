@@ -13,7 +13,7 @@ from kc_vla.memory.things import CLOSED, HELD, OPENED, ObservedThing
 from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
 from kc_vla.skills.placing import SURFACE
-from kc_vla.skills.station import AREA, FURNITURE
+from kc_vla.skills.station import AREA, is_carried
 from kc_vla_sim.frame import GroundTruthObject, Pose
 from kc_vla_sim.kitchen.layout import draw_layout
 from kc_vla_sim.kitchen.sequences.targets import TAKEN_FROM
@@ -154,7 +154,7 @@ class SketchedKitchenRobot:
     def _seen(self) -> list[ObservedThing]:
         seen = [ObservedThing(SURFACE, SURFACE, (0.35, 0.0, 0.0), (0.7, 1.4, 0.02), "", {}, "stands", "", AREA, False)]
         for each in self._objects.values():
-            movable = each.object_type not in FURNITURE
+            movable = is_carried(each.object_type)
             if movable and self._is_shut_in(each.object_id) and each.object_id != self._held:
                 continue
             relation, _, holder = self._place(each.object_id).partition(" ")

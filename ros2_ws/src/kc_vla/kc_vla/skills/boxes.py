@@ -15,6 +15,8 @@ _WALL, _FLOOR = 0.016, 0.006
 """Thickness that the walls and the floor of what is hollow are taken to have, m ..."""
 _TRAY_RIM, _TRAY_FLOOR = 0.009, 0.004
 """... and those of a tray, from which also flat things are taken, m."""
+_SIDES = 0.48
+"""The sides and the back of a drawer are taken to be as high as this share of its front."""
 HOLLOW = frozenset({"drawer", "sink", "tray", "basket", "box", "bin", "bowl", "pot", "pan"})
 """Types that things lie in from above: their boxes are walls around a space."""
 SUPPORTS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "fridge", "oven"})
@@ -63,11 +65,12 @@ def named_obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[
 
 
 def _walls(thing: PerceivedThing) -> list[UprightBox]:
-    """Return four walls and a floor."""
+    """Return four walls and a floor; the front of a drawer is higher than its other walls."""
     x, y, z = thing.size.tolist()
     wide, thick = (_TRAY_RIM, _TRAY_FLOOR) if thing.object_type == "tray" else (_WALL, _FLOOR)
-    walls = [((side * (x - wide) / 2, 0.0, 0.0), (wide, y, z)) for side in (-1, 1)] + [
-        ((0.0, side * (y - wide) / 2, 0.0), (x, wide, z)) for side in (-1, 1)
+    low = _SIDES * z if thing.object_type == "drawer" else z
+    walls = [((-(x - wide) / 2, 0.0, 0.0), (wide, y, z)), (((x - wide) / 2, 0.0, (low - z) / 2), (wide, y, low))] + [
+        ((0.0, side * (y - wide) / 2, (low - z) / 2), (x, wide, low)) for side in (-1, 1)
     ]
     walls.append(((0.0, 0.0, (thick - z) / 2), (x, y, thick)))
     return [UprightBox(thing.out(np.array(place)), np.array(size), thing.yaw) for place, size in walls]

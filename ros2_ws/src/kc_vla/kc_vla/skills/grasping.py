@@ -14,6 +14,7 @@ from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import held_by
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, first_possible
 from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.sliding import pulled_out
 from kc_vla.skills.swinging import opened_wide
 from kc_vla.skills.tool_path import ToolPose
 
@@ -53,6 +54,8 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
         yield from opened_wide(context, holder_id)
         yield from take_tilted(context, thing, space)
         return ""
+    yield from pulled_out(context, holder_id)
+    thing = context.scene.need(object_id)
     failure = SkillError(f"{object_id} cannot be reached from above: something is in the way of the hand")
     (pose, wide, across), approach = first_possible(
         grasps(context, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure

@@ -113,7 +113,7 @@ class SkillStation:
         if not context.unknown:
             return
         tool = context.paths.tool_at(context.arm.joints)
-        things = filter(_is_movable, context.scene.all())
+        things = (each for each in context.scene.all() if is_carried(each.object_type))
         since_s = context.scene.now_s - _JUST_S
         found = between_fingers(things, tool.position, yaw_of(tool), context.arm.width, since_s)
         if found is not None:
@@ -135,7 +135,7 @@ class SkillStation:
         return thing.seen_s <= dropped.dropped_s + _JUST_S or self.context.scene.is_shut_in(thing)
 
     def _observed(self, thing: PerceivedThing) -> ObservedThing:
-        movable = _is_movable(thing)
+        movable = is_carried(thing.object_type)
         relation, container = thing.container
         held = self.context.held
         if held is not None and held.thing.object_id == thing.object_id:
@@ -173,8 +173,9 @@ FURNITURE = frozenset({"tray", SURFACE})
 """Types that the arm does not carry, beside those of `IMMOVABLE`."""
 
 
-def _is_movable(thing: PerceivedThing) -> bool:
-    return plain_type(thing.object_type) not in IMMOVABLE and thing.object_type not in FURNITURE
+def is_carried(object_type: str) -> bool:
+    """Return whether the arm carries things of a type: they are no furniture."""
+    return plain_type(object_type) not in IMMOVABLE and object_type not in FURNITURE
 
 
 def _something_in(context: SkillContext, reading: ArmReading) -> bool:
