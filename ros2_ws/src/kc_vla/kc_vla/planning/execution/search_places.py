@@ -126,5 +126,5 @@ class Search:
 
 
 def _stands(object_type: str) -> bool:
-    """Return how many places were looked at."""
+    """Return whether things of a type are furniture."""
     return plain_type(object_type) in IMMOVABLE or table().get(object_type) == {}
