@@ -18,6 +18,10 @@ FRESH_S = 4.0
 """A skill waits so long for a report that is new, s."""
 LEAST_M = 0.004
 """Fingers that are closer together than this have nothing between them, m."""
+_HELD_SHARE = 0.3
+"""Fingers that are closer together than this share of the width of a thing do not hold it."""
+_MOVED_M = 0.04
+"""What is seen no further than this from where it was has not been taken, m."""
 _SETTLE_S = 0.25
 """The arm is behind its set-points by so much, s."""
 _RISE_M = 0.1
@@ -114,6 +118,18 @@ class SkillContext:
     def grips(self) -> bool:
         """Return whether something is between the fingers."""
         return self.arm.width > LEAST_M
+
+    def holds(self, across: float) -> bool:
+        """Return whether what is between the fingers can be a thing that is so wide, m."""
+        return self.grips and self.arm.width > _HELD_SHARE * across
+
+    def is_still_there(self, thing: PerceivedThing, since_s: float) -> bool:
+        """Return whether a thing is reported after a stamp, s, where it was before.
+
+        A report that is older than that may show how it was lifted.
+        """
+        seen = self.seen_since(thing.object_id, since_s)
+        return seen is not None and bool(np.linalg.norm(seen.position - thing.position) < _MOVED_M)
 
     def along(self, stage: str, joints: Vector, width: float, slack: float = 0.35) -> ArmPath:
         """Return a step along set-points (T, N), rad, with so much between the fingers, m."""

@@ -46,8 +46,6 @@ _BESIDE_M, _GRID_M = 0.008, 0.025
 """Around a thing where it is put, and between two spots that are tried, m."""
 _MOST_PLANS = 12
 """So many poses, in which the hand touches nothing, are planned to at most."""
-_MOVED_M = 0.04
-"""What is seen no further than this from where it was has not been taken, m."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,15 +101,15 @@ def take_tilted(context: SkillContext, thing: PerceivedThing, space: FrontSpace 
     yield reach
     yield context.settled("reach")
     yield context.fingers("grasp", CLOSED_M, 0.7)
-    if not context.grips or context.arm.width < 0.3 * grasp.across:
+    if not context.holds(grasp.across):
         yield context.fingers("release", grasp.wide)
         yield context.along("retreat", reach.joints[::-1], grasp.wide)
         raise SkillError(f"there is nothing between the fingers where {thing.object_id} was seen")
     context.held = _held(context, thing, grasp)
     yield context.along("lift", reach.joints[::-1], CLOSED_M)
+    lifted_s = context.now_s
     yield from context.look_for(thing.object_id)
-    seen = context.seen_since(thing.object_id, thing.seen_s)
-    if not context.grips or (seen is not None and np.linalg.norm(seen.position - thing.position) < _MOVED_M):
+    if not context.grips or context.is_still_there(thing, lifted_s):
         context.held = None
         raise SkillError(f"{thing.object_id} slipped out of the fingers on its way out")
 

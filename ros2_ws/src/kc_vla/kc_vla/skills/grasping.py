@@ -36,8 +36,6 @@ _ASIDE, _END = (0.0, 0.02, -0.02, 0.04, -0.04, 0.06, -0.06), 0.02
 """Grasps are tried so far from the middle of something long, and no nearer to its ends than this, m."""
 _OPEN_S = 1.0
 """The fingers may take so long to open, s."""
-_MOVED_M = 0.04
-"""What is seen no further than this from where it was has not been taken, m."""
 
 
 def pick_up(context: SkillContext, object_id: str) -> Skill:
@@ -71,7 +69,7 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     yield reach
     yield context.settled("reach")
     yield context.fingers("grasp", CLOSED_M, 0.7)
-    if not _holds(context, across):
+    if not context.holds(across):
         yield context.fingers("release", wide)
         yield context.along("retreat", reach.joints[::-1], wide)
         raise SkillError(f"there is nothing between the fingers where {object_id} was seen")
@@ -79,7 +77,7 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     yield context.along("lift", reach.joints[::-1], CLOSED_M)  # the way back, which is there
     lifted_s = context.now_s
     yield from context.look_for(object_id)
-    if context.grips and not _still_there(context, thing, lifted_s):
+    if context.grips and not context.is_still_there(thing, lifted_s):
         return ""
     context.held = None
     raise SkillError(f"{object_id} slipped out of the fingers as it was lifted")
@@ -146,15 +144,3 @@ def _length(thing: PerceivedThing, across: float) -> float:
     """Return how long a thing is along the hand, m; nothing for what is not longer than it is wide across."""
     sides = thing.footprint[0]
     return 0.0 if across > _ROUND * float(sides.max()) else float(sides.max())
-
-
-def _holds(context: SkillContext, across: float) -> bool:
-    return context.grips and context.arm.width > 0.3 * across
-
-
-def _still_there(context: SkillContext, thing: PerceivedThing, since_s: float) -> bool:
-    """Return whether a thing is reported after a stamp, s, where it was before."""
-    seen = context.seen_since(thing.object_id, since_s)  # an image that is older may show how it was lifted
-    if seen is None:
-        return False
-    return bool(np.linalg.norm(seen.position - thing.position) < _MOVED_M)

@@ -19,6 +19,8 @@ from kc_vla.skills.perceived import CLOSED, PerceivedThing
 
 STANDOFF_M, _BELOW_TOP_M = 0.045, 0.01
 """Usual distances of a drawer's bar from its front, and from the upper edge of that, m."""
+PULL_SLACK, SHUT_PAST_M = 0.6, 0.014
+"""Joints may be so far behind where something gives way, rad; a drawer that is shut is led so far past that, m."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from kc_vla.perception.front_record import HANDLE
 from kc_vla.skills.boxes import UprightBox, named_obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hand_turns import facing
-from kc_vla.skills.handles import Handle, handle_of
+from kc_vla.skills.handles import PULL_SLACK, SHUT_PAST_M, Handle, handle_of
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW
 from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
@@ -26,8 +26,6 @@ _BEFORE, _HIGH = 0.026, 0.003
 """The tool center point of a finger that pushes is so far before the middle of the bar, and so high above it, m."""
 _LESS = 0.6
 """A drawer is pulled by this share of the way where the arm cannot follow for all of it."""
-_PAST = 0.014
-"""What is shut is led so far past that: the arm gives way, m."""
 _FREED = 0.006
 """A finger goes so far away from the bar before it is drawn back, m."""
 _BESIDE_M, _ABOVE_M = 0.1, 0.02
@@ -36,7 +34,6 @@ _LOW_M = 0.06
 """A bar so far below the top of its cabinet has another drawer above it, m."""
 _SLIP = 0.02
 """A tilted finger goes so far along a bar before that follows, m."""
-_SLACK = 0.6
 
 
 def is_beneath(scene: PerceivedScene, drawer: PerceivedThing, handle: Handle) -> bool:
@@ -66,16 +63,16 @@ def slid_from_front(context: SkillContext, drawer: PerceivedThing, handle: Handl
     def ways(way: tuple[float, tuple[float, float]]) -> tuple[ArmPath, ArmPath, ArmPath, ArmPath]:
         to, hand = way
         start = _hooked(handle, handle.opening, hand, pulls)
-        end = _hooked(handle, to + _SLIP if pulls else to - _PAST, hand, pulls)
+        end = _hooked(handle, to + _SLIP if pulls else to - SHUT_PAST_M, hand, pulls)
         ahead = start.rotation.apply((0.0, 0.0, 1.0))
-        freed = end.moved(*((-_FREED if pulls else _PAST + _FREED) * handle.out).tolist())
+        freed = end.moved(*((-_FREED if pulls else SHUT_PAST_M + _FREED) * handle.out).tolist())
         back = freed.moved(*(-ABOVE * ahead).tolist())
         approach = context.free("approach", start.moved(*(-ABOVE * ahead).tolist()), CLOSED_M, around)
         reach = context.clear("reach", approach.joints[-1], [start], CLOSED_M, SLOW, around, {name})
         stage = "pull" if pulls else "push"
         move = context.clear(stage, reach.joints[-1], [end], CLOSED_M, SLOW, around, {name})
         retreat = context.clear("retreat", move.joints[-1], [freed, back], CLOSED_M, SLOW, around, {name})
-        return approach, reach, ArmPath(stage, move.joints, move.widths, _SLACK), retreat
+        return approach, reach, ArmPath(stage, move.joints, move.widths, PULL_SLACK), retreat
 
     ends = (to, _LESS * to) if pulls else (to,)
     failure = SkillError(f"the handle of {name} cannot be reached from the front")

@@ -8,7 +8,7 @@ import numpy as np
 
 from kc_vla.perception.front_record import OPENING
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.handles import Handle, handle_of
+from kc_vla.skills.handles import PULL_SLACK, SHUT_PAST_M, Handle, handle_of
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down
 from kc_vla.skills.hooking import check_above, is_beneath, slid_from_front
 from kc_vla.skills.interface import Step
@@ -22,10 +22,6 @@ _REACHED_INTO = 0.12
 """A drawer that is open by less is pulled out further before a hand reaches into it, m."""
 _BENEATH_BAR = 0.065
 """A hand from above pushes a drawer with a bar above its own no further than to this opening, m."""
-_DRAWER_PAST = 0.014
-"""What is shut is led so far past that: the arm gives way, m."""
-_PULL_SLACK = 0.6
-"""Joints may be so far behind where something gives way, rad."""
 
 
 def pulled_out(context: SkillContext, object_id: str) -> Iterator[Step]:
@@ -70,12 +66,12 @@ def _from_above(context: SkillContext, handle: Handle, to: float) -> Iterator[St
     side = FINGER if pulls else -FINGER
     down, high = facing_down(handle.yaw(0.0)), np.array([0.0, 0.0, HOOK_LOW])
     start = ToolPose(handle.at(handle.opening, side) + high, down)
-    end = ToolPose(handle.at(to if to else -_DRAWER_PAST, side) + high, down)
-    back = end.moved(*((0.004 if pulls else _DRAWER_PAST + 0.004) * handle.out).tolist())
+    end = ToolPose(handle.at(to if to else -SHUT_PAST_M, side) + high, down)
+    back = end.moved(*((0.004 if pulls else SHUT_PAST_M + 0.004) * handle.out).tolist())
     if pulls:
         back = end.moved(*(-0.006 * handle.out).tolist())
     yield context.free("approach", start.moved(z=ABOVE), CLOSED_M)
     yield context.straight("reach", [start], CLOSED_M, SLOW)
-    yield context.straight("pull" if pulls else "push", [end], CLOSED_M, SLOW, _PULL_SLACK)
+    yield context.straight("pull" if pulls else "push", [end], CLOSED_M, SLOW, PULL_SLACK)
     yield context.settled("pull" if pulls else "push")
     yield context.straight("retreat", [back, back.moved(z=ABOVE)], CLOSED_M, SLOW)

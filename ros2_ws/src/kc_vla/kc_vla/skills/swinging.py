@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.handles import Handle, handle_of
+from kc_vla.skills.handles import PULL_SLACK, Handle, handle_of
 from kc_vla.skills.hands import ABOVE, BRISK, CLOSED_M, SLOW, facing_down
 from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
 from kc_vla.skills.tool_path import ToolPose
@@ -22,8 +22,6 @@ _GRIP_HIGH = 0.036
 """Above the middle of a standing bar the tool is so high, m."""
 _CHUNKS = 12
 """Parts of the arc of a door."""
-_PULL_SLACK = 0.6
-"""Joints may be so far behind where something gives way, rad."""
 
 
 def is_wide_open(context: SkillContext, object_id: str) -> bool:
@@ -56,7 +54,7 @@ def swung(context: SkillContext, handle: Handle, ends: Sequence[float]) -> Itera
     def arc(end: float) -> tuple[ArmPath, ToolPose]:
         shares = np.linspace(0, 1, _CHUNKS + 1)[1:]
         poses = [grip(handle.opening + share * ((end or -_DOOR_PAST) - handle.opening)) for share in shares]
-        return context.straight("swing", poses, CLOSED_M, SLOW, _PULL_SLACK), poses[-1]
+        return context.straight("swing", poses, CLOSED_M, SLOW, PULL_SLACK), poses[-1]
 
     start = grip(handle.opening)
     yield context.free("approach", start.moved(z=ABOVE), wide)
