@@ -7,6 +7,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,6 +27,7 @@ from kc_vla.memory.episodic.linked import (
     KeyframeLinkError,
     LinkedKeyframe,
 )
+from kc_vla.memory.live_scene import LiveScene
 from kc_vla.memory.long_term import store_keyframes
 from kc_vla.memory.long_term.detections import Detection
 from kc_vla.memory.long_term.memory import LongTermMemory
@@ -106,6 +109,21 @@ def test_a_keyframe_stays_as_it_was_seen_whatever_becomes_of_its_objects(tmp_pat
         assert [each.frame for each in memory.linked("home").showing("a")] == [0]
         memory.drop("home")
         assert memory.linked("home").keyframes == ()
+
+
+def test_a_keyframe_that_is_requested_again_does_not_lose_what_it_shows(tmp_path: Path) -> None:
+    first, blind = keyframe(0, cube("a", 0.5)), replace(keyframe(0), apart_s=NOTHING_NEAR, stamp_ns=9 * SECOND)
+    with closing(LiveScene(tmp_path / "memory.db", "home")) as live:
+        live.link([blind])
+        live.link([replace(first, apart_s=0.1)])  # its detections came late
+        live.link([replace(keyframe(0, cube("a", 0.6)), apart_s=0.05)])
+    with closing(LiveScene(tmp_path / "memory.db", "home")) as again:
+        again.link([blind, replace(keyframe(0, cube("a", 0.9)), apart_s=0.15), keyframe(1, cube("a", 0.7))])
+        linked = again.linked("home").keyframes
+    assert [(each.frame, each.stamp_ns, each.seen[0].position[0]) for each in linked] == [
+        (0, SECOND, 0.6),
+        (1, 2 * SECOND, 0.7),
+    ]
 
 
 def test_what_was_linked_outlives_a_kill(tmp_path: Path) -> None:

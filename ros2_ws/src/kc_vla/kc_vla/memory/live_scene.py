@@ -186,8 +186,14 @@ class LiveScene:
         return self._change(map_id, take)
 
     def link(self, keyframes: Iterable[LinkedKeyframe]) -> None:
-        """Write keyframes with what they show into the map that the memory is in."""
+        """Write keyframes with what they show into the map that the memory is in.
+
+        What is linked of a keyframe stays where this one's detections are further from its image, or none: after a
+        restart a node asks the buffer for keyframes again whose detections it has never seen.
+        """
         for each in keyframes:
+            if not self._memory.linked(self.map_id).improved_by(each):
+                continue
             placed = placed_in(self.graph(), each)
             self._change("", partial(self._memory.link, keyframe=placed))
             self.tally.update(keyframes=1, blind_keyframes=not each.seen)

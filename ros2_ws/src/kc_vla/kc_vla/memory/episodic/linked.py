@@ -105,6 +105,13 @@ class LinkedKeyframes(NamedTuple):
         """Return the keyframes that show an object, the oldest first."""
         return [each for each in self.keyframes if each.of(object_id) is not None]
 
+    def improved_by(self, keyframe: LinkedKeyframe) -> bool:
+        """Return whether a keyframe is new, or its detections are no further from its image than those linked."""
+        known = next((each for each in self.keyframes if each.name == keyframe.name), None)
+        if known is None or known.apart_s == NOTHING_NEAR:
+            return True
+        return NOTHING_NEAR < keyframe.apart_s <= known.apart_s
+
     def episode(self) -> tuple[LinkedKeyframe, ...]:
         """Return the keyframes of the newest episode, the oldest first."""
         if not self.keyframes:
