@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.order_statistics import median
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 
@@ -45,7 +46,7 @@ def valid_depth(frame: CameraFrame, support_m: float | None) -> tuple[NDArray[np
     name = f"the depth image of '{frame.camera}'"
     if not known.size:
         return None, f"{name} is empty: check that the camera measures depth and aligns it to color"
-    median_m = float(np.median(known[:: max(1, known.size // 4096)]))
+    median_m = median(known[:: max(1, known.size // 4096)])
     wanted_m = _depth_of_support(frame, support_m)
     off = 1.0 if wanted_m is None else median_m / wanted_m
     if median_m > _FARTHEST_M or off > _OTHER_UNIT:
@@ -82,7 +83,7 @@ def surface_depth(
                 surface = nearest_surface(known)
                 middle = patch_around(image, box, anchor, _MIDDLE)
                 near = middle[(middle >= surface[0]) & (middle <= surface[-1])]
-                return float(np.median(near if near.size >= _LEAST_PIXELS else surface))
+                return median(near if near.size >= _LEAST_PIXELS else surface)
     return None
 
 
@@ -152,4 +153,4 @@ def _depth_of_support(frame: CameraFrame, support_m: float | None) -> float | No
     with np.errstate(divide="ignore", invalid="ignore"):
         deep = (support_m - frame.pose[2, 3]) / down
     ahead = deep[(deep > 0.0) & (deep < _FARTHEST_M)]
-    return float(np.median(ahead)) if len(ahead) > len(deep) / 4 else None
+    return median(ahead) if len(ahead) > len(deep) / 4 else None

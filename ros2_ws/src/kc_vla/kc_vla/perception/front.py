@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.order_statistics import median, percentiles
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
@@ -75,9 +76,10 @@ def front_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector) 
     if seen is None:
         return None
     middle, extent = np.asarray(position), np.asarray(size)
-    near = np.linalg.norm(seen.points - middle, axis=-1) < _ROOM * np.linalg.norm(extent) + _BAR_M[1]
+    away2 = sum((seen.points[axis] - middle[axis]) ** 2 for axis in range(3))
+    near = np.asarray(away2 < (_ROOM * float(np.linalg.norm(extent)) + _BAR_M[1]) ** 2)
     normals = surface_normals(seen.points, frame.pose[:3, 3])
-    upright = near & seen.inside & (np.abs(normals[..., 2]) < _UPRIGHT)
+    upright = near & seen.inside & (np.abs(normals[2]) < _UPRIGHT)
     planes = vertical_planes(seen, normals, upright)
     fronts = [found for plane in planes if (found := _front(seen, near, plane, middle, extent)) is not None]
     if not fronts:
@@ -94,22 +96,26 @@ def _front(
 ) -> tuple[int, VerticalPlane, Front] | None:
     """Return the front that a plane is, after the pixels of its bar; None where no bar stands out of it."""
     out, aside = plane.out, plane.aside
-    ahead, sideways, height = seen.points @ out - plane.offset, seen.points @ aside, seen.points[..., 2]
+    (x, y, height), (c, s, _) = seen.points, out.tolist()
+    ahead, sideways = x * c + y * s - plane.offset, y * c - x * s
     half = float(np.abs(aside[:2]) @ extent[:2]) / 2
-    left, right = np.percentile(sideways[plane.pixels], _ENDS)
+    left, right = percentiles(sideways[plane.pixels], *_ENDS)
     left, right = max(left, middle @ aside - half - _OFF_M), min(right, middle @ aside + half + _OFF_M)
-    low, high = np.percentile(height[plane.pixels], _ENDS)
+    low, high = percentiles(height[plane.pixels], *_ENDS)
     low, high = max(low + _OFF_M, middle[2] - extent[2] / 2 - _OFF_M), min(high, middle[2] + extent[2] / 2) + _OFF_M
     before = near & (ahead > _BAR_M[0]) & (ahead < _BAR_M[1])
     before &= (sideways > left) & (sideways < right) & (height > low) & (height < high)
+    if np.count_nonzero(before) < _LEAST_PIXELS:
+        return None
     flat = near & seen.inside & (np.abs(ahead) < FLAT_M) & (height > low) & (height < high)
     flat &= (sideways > left - _OFF_M) & (sideways < right + _OFF_M)
     count, labels, sizes, _ = cv2.connectedComponentsWithStats(before.astype(np.uint8), connectivity=8)
     best: tuple[int, VerticalPlane, Front] | None = None
     for label in range(1, count):
-        own, number = labels == label, int(sizes[label, cv2.CC_STAT_AREA])
+        number = int(sizes[label, cv2.CC_STAT_AREA])
         if number < _LEAST_PIXELS or (best is not None and number <= best[0]):
             continue
+        own = labels == label
         ends = np.array([(sideways[own].min(), height[own].min()), (sideways[own].max(), height[own].max())])
         wide, tall = (ends[1] - ends[0]).tolist()
         if max(wide, tall) < _BAR_LONG_M or min(wide, tall) > _BAR_THICK_M:
@@ -118,7 +124,7 @@ def _front(
         at, up = ends.mean(axis=0).tolist()
         if not standing:  # its lower side is hidden from above
             up = float(ends[1, 1]) - _BAR_HALF_M
-        surface = float(np.percentile(ahead[own], 90))
+        (surface,) = percentiles(ahead[own], 90.0)
         x, y, _ = ((plane.offset + surface - _BAR_HALF_M) * out + at * aside).tolist()
         left, right = _edges(sideways[flat], at)
         edge = left if at - left > right - at else right
@@ -132,21 +138,22 @@ def _ahead(around: SurfacePoints, frame: CameraFrame, seen: SurfacePoints, plane
 
     Other fronts of the same width, above or below it, show that, and so does the front edge of the top above it.
     """
-    own = seen.points[plane.pixels]
-    (left, right), (low, high) = np.percentile(own @ plane.aside, _ENDS), np.percentile(own[:, 2], _ENDS)
+    own = seen.points[:, plane.pixels]
+    (left, right), (low, high) = percentiles(plane.aside @ own, *_ENDS), percentiles(own[2], *_ENDS)
     normals = surface_normals(around.points, frame.pose[:3, 3])
-    ahead, sideways = around.points @ plane.out - plane.offset, around.points @ plane.aside
-    height = around.points[..., 2]
+    (x, y, height), (c, s, _) = around.points, plane.out.tolist()
+    ahead, sideways = x * c + y * s - plane.offset, y * c - x * s
     behind = (sideways > left) & (sideways < right) & (ahead < -_OPEN_M[0]) & (ahead > -_OPEN_M[1])
-    fronts = ahead[behind & (normals @ plane.out > _SAME_WAY) & ((height < low - FLAT_M) | (height > high + FLAT_M))]
+    facing = normals[0] * c + normals[1] * s
+    fronts = ahead[behind & (facing > _SAME_WAY) & ((height < low - FLAT_M) | (height > high + FLAT_M))]
     if len(fronts) >= _LEAST_PIXELS:
         counts, edges = np.histogram(fronts, np.arange(-_OPEN_M[1], 0.0, 2 * _BIN_M))
         level = edges[int(np.argmax(counts))] + _BIN_M
-        return -float(np.median(fronts[np.abs(fronts - level) <= 2 * _BIN_M]))
-    tops = ahead[behind & (normals[..., 2] > _SAME_WAY) & (height > high) & (height < high + _TOP_M)]
+        return -median(fronts[np.abs(fronts - level) <= 2 * _BIN_M])
+    tops = ahead[behind & (normals[2] > _SAME_WAY) & (height > high) & (height < high + _TOP_M)]
     if len(tops) < _LEAST_PIXELS:
         return None
-    return -float(np.percentile(tops, _ENDS[1])) - _INSET_M
+    return -percentiles(tops, _ENDS[1])[0] - _INSET_M
 
 
 def _edges(sideways: Numbers, at: float) -> tuple[float, float]:

@@ -6,12 +6,14 @@ from above. A round thing hides its far side: it is taken to be as deep as it is
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.order_statistics import median, percentiles
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
@@ -96,15 +98,16 @@ def standing_shape(
     if seen is None or not any(size):
         return None
     place, extent = np.asarray(position), np.asarray(size)
-    ground = _ground(seen, place, extent)
-    own = _own_pixels(seen, place, extent, ground)
+    away2 = (seen.points[0] - place[0]) ** 2 + (seen.points[1] - place[1]) ** 2
+    ground = _ground(seen, place, extent, away2)
+    own = _own_pixels(seen, extent, ground, away2)
     if own is None or np.count_nonzero(own) < _LEAST_POINTS or _is_cut(seen, own):
         return None
-    points = seen.points[own]
-    low, top = (float(each) for each in np.percentile(points[:, 2], (100.0 - _TOP, _TOP)))
+    points = seen.points[:, own]
+    low, top = percentiles(points[2], 100.0 - _TOP, _TOP)
     if low - ground > _IN_AIR_M:
         return None
-    middle, sides, yaw = _footprint(points[:, :2], frame.pose[:2, 3])
+    middle, sides, yaw = _footprint(points[:2].T, frame.pose[:2, 3])
     length, width = float(sides.max()), float(sides.min())
     turn = yaw if sides[0] >= sides[1] else yaw + np.pi / 2
     shape = StandingShape(
@@ -114,29 +117,34 @@ def standing_shape(
     return shape if 1.0 / _MOST_UNLIKE < unlike < _MOST_UNLIKE else None
 
 
-def _ground(seen: SurfacePoints, place: Numbers, extent: Numbers) -> float:
-    """Return the height of what a thing stands on, m: the level that most points around its box have, or in it."""
+def _ground(seen: SurfacePoints, place: Numbers, extent: Numbers, away2: Numbers) -> float:
+    """Return the height of what a thing stands on, m: the level that most points around its box have, or in it.
+
+    Args:
+        seen: the pixels in and around its box.
+        place: of its middle (3,), m.
+        extent: its size (3,), m.
+        away2: how far each pixel's point is from the vertical through its middle, squared (H, W), m2.
+    """
     bottom = float(place[2] - extent[2] / 2)
-    away = np.linalg.norm(seen.points[..., :2] - place[:2], axis=-1)
-    near = away < np.linalg.norm(extent[:2]) / 2 + _BESIDE_M
+    near = away2 < (math.hypot(*extent[:2]) / 2 + _BESIDE_M) ** 2
     for pixels, high in ((near & ~seen.inside, float(place[2]) + _SUNK_M), (near, float(place[2]))):
-        heights = seen.points[..., 2][pixels]
+        heights = seen.points[2][pixels]
         low = bottom - _DEEPER_M
         heights = heights[(heights > low) & (heights < high)]
         if len(heights) >= _LEAST_POINTS:
-            counts, edges = np.histogram(heights, np.arange(low, high + _BIN_M, _BIN_M))
-            likely = counts / (1.0 + np.abs(edges[:-1] - bottom) / _BELIEVED_M)
-            level = edges[int(np.argmax(likely))]
-            return float(np.median(heights[(heights > level - _BIN_M / 2) & (heights < level + 1.5 * _BIN_M)]))
+            counts = np.bincount(((heights - low) / _BIN_M).astype(np.int64))
+            edges = low + _BIN_M * np.arange(len(counts))
+            level = edges[int(np.argmax(counts / (1.0 + np.abs(edges - bottom) / _BELIEVED_M)))]
+            return median(heights[(heights > level - _BIN_M / 2) & (heights < level + 1.5 * _BIN_M)])
     return bottom
 
 
-def _own_pixels(seen: SurfacePoints, place: Numbers, extent: Numbers, ground: float) -> NDArray[np.bool_] | None:
+def _own_pixels(seen: SurfacePoints, extent: Numbers, ground: float, away2: Numbers) -> NDArray[np.bool_] | None:
     """Return which pixels show the thing (H, W): the largest connected part above the ground; None for none."""
     above = min(max(_ABOVE * float(extent[2]), _LEAST_ABOVE_M), _MOST_ABOVE_M)
-    away = np.linalg.norm(seen.points[..., :2] - place[:2], axis=-1)
-    near = away <= _ROOM * np.linalg.norm(extent[:2]) + _ROOM_M
-    heights = seen.points[..., 2] - ground
+    near = away2 <= (_ROOM * math.hypot(*extent[:2]) + _ROOM_M) ** 2
+    heights = seen.points[2] - ground
     mask = seen.inside & ~seen.beside & near & (heights > above) & (heights < _HIGHER * extent[2] + _ROOM_M)
     count, labels, sizes, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     if count < 2:
@@ -174,11 +182,24 @@ def _footprint(points: Numbers, camera: Numbers) -> tuple[Numbers, Numbers, floa
 
 
 def _reach(points: Numbers, yaws: Numbers) -> tuple[Numbers, Numbers]:
-    """Return from where to where points (N, 2) reach along axes of some yaws (K,), rad, and across them, (K, 2), m."""
+    """Return from where to where points (N, 2) reach along axes of some yaws (K,), rad, and across them, (K, 2), m.
+
+    Of at most 500 points, a percentile of `_TRIMMED` lies between the last two in a direction.
+    """
     c, s = np.cos(yaws), np.sin(yaws)
-    turned = np.stack([points @ np.array([c, s]), points @ np.array([-s, c])], axis=-1)
-    low, high = np.percentile(turned, _TRIMMED, axis=0)
-    return np.asarray(low), np.asarray(high)
+    outer = _outermost(points)
+    turned = np.sort(np.stack([outer @ np.array([c, s]), outer @ np.array([-s, c])], axis=-1), axis=0)
+    low, high = (share / 100.0 * (len(points) - 1) for share in (_TRIMMED[0], 100.0 - _TRIMMED[1]))
+    return turned[0] + low * (turned[1] - turned[0]), turned[-1] - high * (turned[-1] - turned[-2])
+
+
+def _outermost(points: Numbers) -> Numbers:
+    """Return the points among which are the last two of all points (N, 2) in each direction."""
+    flat = points.astype(np.float32)
+    first = cv2.convexHull(flat, returnPoints=False).ravel()
+    inner = np.delete(np.arange(len(flat)), first)
+    second = inner[cv2.convexHull(flat[inner], returnPoints=False).ravel()] if len(inner) else inner
+    return np.asarray(points[np.concatenate([first, second])])
 
 
 def _turned(point: Numbers, yaw: float) -> Numbers:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.projection import rays
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.depth_surface import overlapping
+from kc_vla.perception.pixel_points import points_at
 
 Numbers = NDArray[np.float64]
 _MOST_SIDE = 96
@@ -22,7 +22,7 @@ class SurfacePoints:
     """Points of a grid of pixels.
 
     Attributes:
-        points: in the frame that objects are located in (H, W, 3), m; NaN where depth is not known.
+        points: in the frame that objects are located in (3, H, W), m; NaN where depth is not known.
         depth: along the optical axis (H, W), m.
         inside: which pixels are in the object's box (H, W); the others are around it.
         beside: which pixels are in the box of another object, but for one that the object lies in (H, W).
@@ -55,11 +55,9 @@ def surface_points(
     if right - left < 2 or bottom - top < 2:
         return None
     step = max(1, (max(right - left, bottom - top) + _MOST_SIDE - 1) // _MOST_SIDE)
-    at_x, at_y = np.meshgrid(np.arange(left, right, step), np.arange(top, bottom, step))
-    depth = frame.depth_m[at_y, at_x].astype(float)
-    pixels = np.column_stack([at_x.ravel(), at_y.ravel()]).astype(float)
-    flat = rays(pixels, frame.matrix, frame.distortion_model, frame.distortion).reshape(*depth.shape, 3)
-    points = (flat * depth[..., None]) @ frame.pose[:3, :3].T + frame.pose[:3, 3]
+    grid = slice(top, bottom, step), slice(left, right, step)
+    depth, points = frame.depth_m[grid].astype(float), points_at(frame, *grid)
+    at_x, at_y = np.arange(left, right, step)[None], np.arange(top, bottom, step)[:, None]
     inside = (at_x >= box.left - 1) & (at_x <= box.right) & (at_y >= box.top - 1) & (at_y <= box.bottom)
     beside = np.zeros(depth.shape, bool)
     for low_x, low_y, high_x, high_y in overlapping(box, others).tolist():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.projection import rays
+from kc_vla.core.order_statistics import median
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import Front
+from kc_vla.perception.pixel_points import points_at
 
 Numbers = NDArray[np.float64]
 _MOST_SIDE = 160
@@ -42,11 +43,11 @@ def swung_in(frame: CameraFrame, shut: Front) -> float | None:
     out, bar = np.array([np.cos(shut.yaw), np.sin(shut.yaw)]), np.subtract(shut.bar[:2], shut.hinge)
     along = bar - (bar @ out) * out  # the front is flat, and its bar stands out of it
     reach = float(np.linalg.norm(along))
-    away = points[:, :2] - shut.hinge
-    radius = np.linalg.norm(away, axis=1)
-    around = (radius > _NEAREST * reach) & (radius < reach) & (np.abs(points[:, 2] - shut.bar[2]) < _BAND_M)
-    away, radius = away[around], radius[around]
-    turned = np.arctan2(along[0] * away[:, 1] - along[1] * away[:, 0], away @ along) * door_turn(shut)
+    away = points[:2] - np.array(shut.hinge)[:, None]
+    radius = np.hypot(*away)
+    around = (radius > _NEAREST * reach) & (radius < reach) & (np.abs(points[2] - shut.bar[2]) < _BAND_M)
+    away, radius = away[:, around], radius[around]
+    turned = np.arctan2(along[0] * away[1] - along[1] * away[0], along @ away) * door_turn(shut)
     last = int((_SWUNG[1] - _SWUNG[0]) / _ANGLE)
     rings, bins = (radius / _RADII_M).astype(int), ((turned - _SWUNG[0]) / _ANGLE).astype(int)
     kept = (turned > _SWUNG[0]) & (bins < last)
@@ -56,17 +57,12 @@ def swung_in(frame: CameraFrame, shut: Front) -> float | None:
     best = int(np.argmax(counts))
     if counts[best] < _LEAST_SHARE * (1.0 - _NEAREST) * reach / _RADII_M:
         return None
-    return float(np.median(turned[kept & ((bins == best) | (bins == best - 1))]))
+    return median(turned[kept & ((bins == best) | (bins == best - 1))])
 
 
 def _points(frame: CameraFrame) -> Numbers:
-    """Return the points of a grid of the pixels with known depth (N, 3), m."""
+    """Return the points of a grid of pixels (3, N), m; NaN where depth is not known."""
     assert frame.depth_m is not None
     rows, columns = frame.depth_m.shape
     step = max(1, (max(rows, columns) + _MOST_SIDE - 1) // _MOST_SIDE)
-    at_x, at_y = np.meshgrid(np.arange(0, columns, step), np.arange(0, rows, step))
-    depth = frame.depth_m[at_y, at_x].astype(float).ravel()
-    known = np.isfinite(depth) & (depth > 0.0)
-    pixels = np.column_stack([at_x.ravel(), at_y.ravel()])[known].astype(float)
-    flat = rays(pixels, frame.matrix, frame.distortion_model, frame.distortion)
-    return np.asarray((flat * depth[known, None]) @ frame.pose[:3, :3].T + frame.pose[:3, 3])
+    return points_at(frame, slice(None, None, step), slice(None, None, step)).reshape(3, -1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.order_statistics import median
 from kc_vla.perception.surface_points import SurfacePoints
 
 Numbers = NDArray[np.float64]
@@ -46,38 +48,50 @@ class VerticalPlane:
 
 
 def surface_normals(points: Numbers, camera: Numbers) -> Numbers:
-    """Return the normal of the surface at each pixel (H, W, 3), towards the camera; NaN where it is not known."""
-    across, down = np.full(points.shape, np.nan), np.full(points.shape, np.nan)
-    across[:, 1:-1], down[1:-1] = points[:, 2:] - points[:, :-2], points[2:] - points[:-2]
-    normals = np.cross(across, down)
+    """Return the normal of the surface at each pixel (3, H, W), towards the camera; NaN where it is not known.
+
+    Args:
+        points: of the pixels (3, H, W), m.
+        camera: place of the camera (3,), m.
+    """
+    normals = np.full(points.shape, np.nan)
+    across, down = points[:, 1:-1, 2:] - points[:, 1:-1, :-2], points[:, 2:, 1:-1] - points[:, :-2, 1:-1]
+    (ax, ay, az), (dx, dy, dz), inner = across, down, normals[:, 1:-1, 1:-1]
+    inner[0], inner[1], inner[2] = ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx
+    sight = points[:, 1:-1, 1:-1] - camera[:, None, None]
+    away = inner[0] * sight[0] + inner[1] * sight[1] + inner[2] * sight[2]
+    length = np.sqrt(inner[0] ** 2 + inner[1] ** 2 + inner[2] ** 2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
-    away = np.einsum("hwc,hwc->hw", normals, points - camera)
-    return np.asarray(np.where((away > 0.0)[..., None], -normals, normals))
+        inner *= np.where(away > 0.0, -1.0, 1.0) / length
+    return normals
 
 
 def vertical_planes(seen: SurfacePoints, normals: Numbers, upright: NDArray[np.bool_]) -> list[VerticalPlane]:
     """Return the largest vertical planes."""
     found: list[VerticalPlane] = []
-    left = upright.copy()
-    yaws = np.arctan2(normals[..., 1], normals[..., 0])
+    at = np.flatnonzero(upright)
+    (x, y), (along_x, along_y) = seen.points[:2].reshape(2, -1)[:, at], normals[:2].reshape(2, -1)[:, at]
+    yaws = np.arctan2(along_y, along_x)
+    turns = np.minimum(((yaws + np.pi) * (_TURNS / (2 * np.pi))).astype(np.int64), _TURNS - 1)
+    left = np.ones(len(at), bool)
     least = max(_LEAST_PIXELS, _LEAST_SHARE * np.count_nonzero(seen.inside))
     while len(found) < _PLANES and np.count_nonzero(left) > least:
-        counts, edges = np.histogram(yaws[left], np.linspace(-np.pi, np.pi, _TURNS + 1))
+        counts = np.bincount(turns[left], minlength=_TURNS)
         around = counts + np.roll(counts, 1) + np.roll(counts, -1)
-        middle = edges[int(np.argmax(around))] + np.pi / _TURNS
+        middle = -np.pi + (2 * int(np.argmax(around)) + 1) * np.pi / _TURNS
         same = left & (np.abs((yaws - middle + np.pi) % (2 * np.pi) - np.pi) < _TURN)
         if np.count_nonzero(same) < least:
             break
-        yaw = float(np.arctan2(np.median(normals[same][:, 1]), np.median(normals[same][:, 0])))
-        along = seen.points @ np.array([np.cos(yaw), np.sin(yaw), 0.0])
+        yaw = math.atan2(median(along_y[same]), median(along_x[same]))
+        along = x * math.cos(yaw) + y * math.sin(yaw)
         values = along[same]
-        bins = np.arange(values.min(), values.max() + 2 * _BIN_M, _BIN_M)
-        level = bins[int(np.argmax(np.histogram(values, bins)[0]))] + _BIN_M / 2
-        pixels = same & (np.abs(along - level) < 2 * FLAT_M)
-        offset = float(np.median(along[pixels]))
+        lowest = float(values.min())
+        level = lowest + (int(np.argmax(np.bincount(((values - lowest) / _BIN_M).astype(np.int64)))) + 0.5) * _BIN_M
+        offset = median(along[same & (np.abs(along - level) < 2 * FLAT_M)])
         pixels = same & (np.abs(along - offset) < FLAT_M)
         if np.count_nonzero(pixels) >= least:
-            found.append(VerticalPlane(yaw, offset, pixels))
+            shown = np.zeros(upright.shape, bool)
+            shown.ravel()[at[pixels]] = True
+            found.append(VerticalPlane(yaw, offset, shown))
         left &= ~(same & (np.abs(along - offset) < 2 * FLAT_M))
     return found

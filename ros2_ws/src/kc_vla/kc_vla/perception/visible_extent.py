@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.projection import rays
+from kc_vla.core.order_statistics import percentiles
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.pixel_points import pixel_rays
 from kc_vla.perception.view_ray import ViewRay
 
 Vector = tuple[float, float, float]
@@ -42,7 +43,7 @@ def visible_size(
     heights = _heights(frame, depth, box, surface_m, width_m)
     if not len(heights):
         return width_m, width_m, width_m
-    bottom_m, top_m = (float(each) for each in np.percentile(heights, _PERCENTILES))
+    bottom_m, top_m = percentiles(heights, *_PERCENTILES)
     if support_m is not None and abs(bottom_m - support_m) < max(_STANDS_M, 0.5 * (top_m - bottom_m)):
         bottom_m = support_m
     return width_m, width_m, max(top_m - bottom_m, _SMALLEST_M)
@@ -60,8 +61,7 @@ def _heights(
     part = depth[top:bottom:step, left:right:step]
     known = np.abs(part - surface_m) < width_m
     at_y, at_x = np.nonzero(known)
-    pixels = np.column_stack([left + step * at_x, top + step * at_y]).astype(float)
-    flat = rays(pixels, frame.matrix, frame.distortion_model, frame.distortion)
-    points = flat * part[known].astype(float)[:, None]
-    heights = points @ frame.pose[2, :3] + frame.pose[2, 3]
+    x, y = pixel_rays(frame)[:, top + step * at_y, left + step * at_x]
+    along_x, along_y, along_z = frame.pose[2, :3].tolist()
+    heights = (x * along_x + y * along_y + along_z) * part[known].astype(float) + frame.pose[2, 3]
     return np.asarray(heights[np.isfinite(heights)])
