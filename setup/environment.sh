@@ -154,11 +154,16 @@ save_wheels() { # the same files that install_python_packages takes, by the same
 build_packages() {
   forget_removed_interfaces
   local -a folders=(ros2_ws/src sim_bridge)
-  # What an installed ROS 2 has and its wheels have not; beside the distribution's own it would be found first.
-  [[ -n $ROS_PREFIX ]] || folders+=(ros2_ws/interfaces)
+  local python_only=OFF
+  if [[ -z $ROS_PREFIX ]]; then
+    # What an installed ROS 2 has and its wheels have not; beside the distribution's own it would be found first.
+    folders+=(ros2_ws/interfaces)
+    # Nobody builds C++ nodes against the wheels, and C++ is the larger half of the build.
+    python_only=ON
+  fi
   run in_environment python -m colcon --log-base log/colcon build --symlink-install \
     --base-paths "${folders[@]}" --event-handlers console_direct+ \
-    --cmake-args -DBUILD_TESTING=OFF -DPython3_EXECUTABLE="$VENV/bin/python"
+    --cmake-args -DBUILD_TESTING=OFF -DPYTHON_ONLY="$python_only" -DPython3_EXECUTABLE="$VENV/bin/python"
 }
 
 # CMake leaves the libraries of an interface that is no more, and Python then loads none of the package.
