@@ -96,7 +96,7 @@ def test_who_remembers_where_a_thing_was_put_opens_nothing_else_to_find_it() -> 
 def test_an_arm_opens_before_it_takes_and_closes_with_a_free_hand() -> None:
     steps: list[ExecutionStep] = []
     instruction = draw_sequence(PUT_AWAY).instructions[0]
-    assert instruction.text == "put the spoon into the drawer"
+    assert instruction.text == "put the apple into the drawer"
     trial = SequenceTrial(SketchedKitchenRobot(), tell=steps.append)
     trial.play(KitchenSequence(PUT_AWAY, (instruction,)), "both")
     skills = [each.text.partition("(")[0] for each in steps if each.kind == SKILL]

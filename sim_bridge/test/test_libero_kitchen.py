@@ -15,10 +15,10 @@ from kc_vla_sim.envs.kitchen_bodies import entity_of
 from kc_vla_sim.errors import AssetsError
 from kc_vla_sim.kitchen.asset_set import AssetSet
 from kc_vla_sim.kitchen.asset_sets import find_assets
-from kc_vla_sim.kitchen.furnishings import DOOR_TRAVEL, DRAWER_TRAVEL
+from kc_vla_sim.kitchen.furnishings import DOOR_TRAVEL
 from kc_vla_sim.kitchen.kinds import KINDS
 from kc_vla_sim.kitchen.layout import draw_layout
-from kc_vla_sim.kitchen.libero.furniture import CABINETS, MICROWAVE_MODEL
+from kc_vla_sim.kitchen.libero.furniture import CABINETS, DRAWER_TRAVEL, MICROWAVE_MODEL
 from kc_vla_sim.kitchen.libero.mjcf import read_model
 from kc_vla_sim.kitchen.libero.source import assets_folder
 from kc_vla_sim.kitchen.stocking import FEWEST_THINGS

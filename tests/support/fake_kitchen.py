@@ -23,6 +23,8 @@ ROBOT = load_robot("panda_sim")
 RATE = 20.0
 LOOK_EVERY = 5
 _NEAR = 0.03
+STOP = 0.14
+"""The drawer opens so far, m."""
 
 
 def thing(
@@ -123,9 +125,11 @@ class FakeKitchen:
     def follow(self, joints: np.ndarray, width: float) -> None:
         """Take one control step towards angles (N,), rad, and a width between the fingers, m."""
         self.sent.append(joints)
-        before = self.tool
+        before, at = self.tool, self.joints
         if not self.stuck:
             self.joints = joints.copy()
+            if self._at_stop(before):
+                self.joints = at
         self._grip(width)
         self._drag(before)
         self.index += 1
@@ -164,6 +168,12 @@ class FakeKitchen:
             held, position=np.array([x, y, ground + held.size[2] / 2]), attributes=place
         )
 
+    def _at_stop(self, before: np.ndarray) -> bool:
+        """Return whether the hand pulls a drawer on that is open as far as it goes."""
+        behind = self.handle[0] < before[0] < self.handle[0] + _NEAR
+        level = abs(self.tool[2] - before[2]) < 1e-3 and np.linalg.norm(before - self.handle) < _NEAR
+        return bool(self.opening >= STOP and behind and level and self.tool[0] < before[0])
+
     def _drag(self, before: np.ndarray) -> None:
         """Let the drawer follow a hand at its bar."""
         if np.linalg.norm(before - self.handle) > _NEAR:
@@ -171,7 +181,7 @@ class FakeKitchen:
         moved, behind = float(before[0] - self.tool[0]), bool(before[0] > self.handle[0])
         if (moved > 0) != behind:  # a finger pulls from behind the bar, and pushes from before it
             return
-        opening = float(np.clip(self.opening + moved, 0.0, 0.14))
+        opening = float(np.clip(self.opening + moved, 0.0, STOP))
         for each in list(self.things.values()):
             if self._inside(each):
                 self.things[each.object_id] = replace(

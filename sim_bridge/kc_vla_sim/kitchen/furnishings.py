@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.kitchen.bodies import COLOURS, Part, ShapedBody, Solid
+from kc_vla_sim.kitchen.bodies import COLOURS, Part, ShapedBody, Solid, Vector
 from kc_vla_sim.kitchen.furniture import Furniture, Moving, Pile, PushSwitch, StorageSpace
 from kc_vla_sim.kitchen.kinds import CUPBOARD, DRAWER, MICROWAVE, SINK, STOVE, TOP, TRAY
 from kc_vla_sim.kitchen.meshes import Mesh, ball, box, joined, lathe, pillar
@@ -15,10 +15,13 @@ STANDOFF = 0.045
 """From a front to the middle of its handle, m: a finger of a gripper fits between them."""
 DOOR_TRAVEL = 1.6
 """How far doors open, rad."""
-DRAWER_TRAVEL = 0.14
-"""How far drawers open, m."""
+DRAWER_TRAVEL = 0.175
+"""How far drawers open, m: nearly all of what is in them comes out, and an arm pulls the bar so far in any kitchen."""
 _DRAWER_SIDES = 0.045
 """The sides and the back of a drawer are so high, m: a hand that is wider than a drawer reaches in over them."""
+_PALM, _FINGERS = 0.045, 0.024
+"""Room that a hand needs around the middle of what it takes out of a drawer: for half of the palm, between the front
+of the drawer and that of the cabinet, m; and beside a thing, for a finger, m."""
 SINK_SIZE = (0.24, 0.3, 0.07)
 """Depth, width and height of the basin, m."""
 _FRONT_KEPT = 0.06
@@ -31,7 +34,7 @@ _WINDOW_OFF, _WINDOW_ON = (0.02, 0.02, 0.025), (1.0, 0.62, 0.12)
 
 def drawers(colour: str, fronts: str) -> Furniture:
     """Return a unit of two drawers, the upper one "drawer_1"."""
-    depth, width, height = size = (0.21, 0.28, 0.23)
+    depth, width, height = size = (0.25, 0.28, 0.23)
     fixed = Pile()
     fixed.cabinet(size, WALL, COLOURS[colour], _DARK)
     middle = height / 2
@@ -65,7 +68,7 @@ def drawers(colour: str, fronts: str) -> Furniture:
             )
         )
         inner = (low[0] + 0.004, low[1] + 0.01, low[2] + 0.005), (high[0] - 0.01, high[1] - 0.01, top - 0.012)
-        spaces.append(StorageSpace(DRAWER, name, "in", *inner, moving=name, door=name))
+        spaces.append(drawer_space(name, *inner, front, DRAWER_TRAVEL))
     spaces.append(top_of(size, "cabinet"))
     return Furniture(
         "cabinet",
@@ -281,6 +284,20 @@ def tray(colour: str) -> Furniture:
         (depth / 2 - 0.006, width / 2 - 0.006, 0.25),
     )
     return Furniture("tray", "tray", tuple(fixed.parts), tuple(fixed.solids), size, spaces=(space,), colour=colour)
+
+
+def drawer_space(name: str, low: Vector, high: Vector, front: float, travel: float) -> StorageSpace:
+    """Return the space in a drawer, where things lie so that a hand from above takes them out of the open drawer.
+
+    Args:
+        name: of the drawer.
+        low: least corner of the space, m.
+        high: greatest corner, m.
+        front: x of the front of its cabinet, m: the hand stays before it.
+        travel: how far the drawer opens, m.
+    """
+    middles = front + _PALM, front + travel - _PALM
+    return StorageSpace(DRAWER, name, "in", low, high, moving=name, door=name, middles=middles, beside=_FINGERS)
 
 
 def top_of(size: tuple[float, float, float], holder: str) -> StorageSpace:

@@ -80,6 +80,9 @@ class StorageSpace:
         high: greatest corner.
         moving: name of the piece that it moves with; empty where it is fixed.
         door: name of the piece that closes it; empty where it is always open.
+        middles: x between which the middles of things are that were put there, m, and things lie along x, as cutlery
+            does; None: anywhere and any way.
+        beside: room beside each of them along y, m.
     """
 
     kind: str
@@ -89,6 +92,8 @@ class StorageSpace:
     high: Vector
     moving: str = ""
     door: str = ""
+    middles: tuple[float, float] | None = None
+    beside: float = 0.0
 
     @property
     def extent(self) -> Vector:

@@ -39,6 +39,8 @@ _SMALL_ONES = 2
 """So many small things are on every worktop: an arm can take them, and they go into a drawer."""
 _KEPT_IN_DRAWERS = (0.085, 0.085, 0.05)
 """Room in every drawer for one of them, m."""
+_ALONG = 0.1
+"""What lies along a drawer is turned from that by no more than this, rad."""
 _KINDS_TRIED, _SPOTS_TRIED = 10, 25
 Choice = tuple[ThingKind, str, str, float]
 """A thing before it has a place: its kind, color, state and scale."""
@@ -100,7 +102,7 @@ class Stocking:
         size = kind.size(colour, state, scale)
         for _ in range(_SPOTS_TRIED):
             spot = self._spot(space, size)
-            if spot is None or spot.overlaps_any(each.grown(MARGIN) for each in taken):
+            if spot is None or spot.overlaps_any(each.grown(max(MARGIN, space.beside)) for each in taken):
                 continue
             x, y, yaw = self._place(placed, space, spot)
             covered = Footprint(x, y, spot.length, spot.width, yaw)
@@ -116,10 +118,17 @@ class Stocking:
         low, high = np.array(space.low[:2]), np.array(space.high[:2])
         if space.kind == TOP:  # it may not stick out, and needs no more room than it covers
             low, high = low + 0.005, high - 0.005
+        low, high = low + (0.0, space.beside), high - (0.0, space.beside)
         yaw = float(self._chance.uniform(-np.pi, np.pi))
-        if min(space.extent[:2]) < 1.3 * max(size[:2]):
+        if space.middles is not None:
+            turn = _ALONG if max(size[:2]) < space.extent[0] - 0.03 else 0.1 * _ALONG
+            yaw = float(self._chance.choice([0, 2])) * np.pi / 2 + float(self._chance.uniform(-turn, turn))
+            yaw += np.pi / 2 if size[1] > size[0] else 0.0
+        elif min(space.extent[:2]) < 1.3 * max(size[:2]):
             yaw = float(self._chance.choice([0, 1, 2, 3])) * np.pi / 2 + float(self._chance.uniform(-0.1, 0.1))
         x, y = self._chance.uniform(low, high)
+        if space.middles is not None:
+            x = self._chance.uniform(*space.middles)
         spot = Footprint(float(x), float(y), size[0], size[1], yaw)
         return spot if spot.within((low[0], low[1]), (high[0], high[1])) else None
 

@@ -10,13 +10,15 @@ import numpy as np
 
 from kc_vla_sim.kitchen import furnishings
 from kc_vla_sim.kitchen.bodies import Part, ShapedBody, Solid, Vector
-from kc_vla_sim.kitchen.furnishings import DOOR_TRAVEL, DRAWER_TRAVEL, STANDOFF
+from kc_vla_sim.kitchen.furnishings import DOOR_TRAVEL, STANDOFF
 from kc_vla_sim.kitchen.furniture import Furniture, Moving, PushSwitch, StorageSpace
 from kc_vla_sim.kitchen.kinds import DRAWER, MICROWAVE, STOVE
 from kc_vla_sim.kitchen.libero.models import FIXED, LiberoModel, load_pieces
 from kc_vla_sim.kitchen.libero.pieces import PieceFit, drawn_out, solid_between
 from kc_vla_sim.kitchen.meshes import ball, box, lathe
 
+DRAWER_TRAVEL = 0.14
+"""How far the drawers of the models open, m: they are shorter than those of the standard kitchen."""
 _FACING = (0.0, 0.0, -90.0)
 """Turns what looks along -y so that it looks along -x."""
 Box = tuple[Vector, Vector]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -45,6 +45,7 @@ class SkillContext:
         unknown: something is in the hand, and it is not known what.
         dropped: what fell out of the hand last; None where nothing did.
         sent: joint angles (N,) that were sent last, rad; None where nothing was sent yet.
+        stops: how far each drawer was seen open after it was pulled as far as that goes, m, by its id.
     """
 
     arm: ArmReading
@@ -57,6 +58,7 @@ class SkillContext:
     unknown: bool = False
     dropped: DroppedThing | None = None
     sent: Vector | None = None
+    stops: dict[str, float] = field(default_factory=dict)
     _empty_since: int | None = None
 
     def take(self, reading: ArmReading) -> None:

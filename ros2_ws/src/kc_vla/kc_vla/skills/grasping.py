@@ -14,7 +14,7 @@ from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import held_by
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, first_possible
 from kc_vla.skills.perceived import PerceivedThing
-from kc_vla.skills.sliding import pulled_out
+from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import opened_wide
 from kc_vla.skills.tool_path import ToolPose
 
@@ -52,12 +52,15 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
         yield from opened_wide(context, holder_id)
         yield from take_tilted(context, thing, space)
         return ""
-    yield from pulled_out(context, holder_id)
-    thing = context.scene.need(object_id)
-    failure = SkillError(f"{object_id} cannot be reached from above: something is in the way of the hand")
-    (pose, wide, across), approach = first_possible(
-        grasps(context, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure
-    )
+    try:
+        (pose, wide, across), approach = _way_to(context, thing)
+    except SkillError:
+        if not can_open_further(context, holder_id):
+            raise
+        yield from pulled_out(context, holder_id)
+        yield from context.look_for(object_id)
+        thing = context.scene.need(object_id)
+        (pose, wide, across), approach = _way_to(context, thing)
     yield approach
     yield HoldStage("approach", context.steps(_OPEN_S), lambda: context.arm.width > wide / 2)
     if context.arm.width <= wide / 2:
@@ -81,6 +84,16 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
         return ""
     context.held = None
     raise SkillError(f"{object_id} slipped out of the fingers as it was lifted")
+
+
+def _way_to(context: SkillContext, thing: PerceivedThing) -> tuple[tuple[ToolPose, float, float], ArmPath]:
+    """Return the first of the grasps of a thing that the arm reaches, see `grasps`, and the way to above it.
+
+    Raises:
+        SkillError: there is none.
+    """
+    failure = SkillError(f"{thing.object_id} cannot be reached from above: something is in the way of the hand")
+    return first_possible(grasps(context, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure)
 
 
 def _approach(context: SkillContext, pose: ToolPose, wide: float) -> ArmPath:
@@ -107,7 +120,10 @@ def grasps(context: SkillContext, thing: PerceivedThing) -> Iterator[tuple[ToolP
         SkillError: the thing is too wide for the gripper.
     """
     around = obstacles(context.scene, (thing.object_id,))
+    holder = context.scene.find(thing.container[1])
     ahead = float(np.arctan2(thing.position[1], thing.position[0]))
+    if holder is not None and holder.object_type == "drawer":
+        ahead = holder.yaw  # between its front and that of its cabinet a hand has room straight ahead
     ways = _ways(thing, ahead)
     if min(across for _, across in ways) > context.opening - _SPARE_M:
         raise SkillError(

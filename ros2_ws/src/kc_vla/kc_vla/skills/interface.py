@@ -84,6 +84,7 @@ class ArmPath:
         widths: between the fingers (T,), m.
         slack: the skill fails where a joint is further than this from its set-point, rad.
         carries: it ends at once where what is in the hand falls out.
+        to_stop: it ends where the arm does not get any further: it pulls something as far as that moves.
     """
 
     stage: str
@@ -91,6 +92,7 @@ class ArmPath:
     widths: Vector
     slack: float = 0.35
     carries: bool = False
+    to_stop: bool = False
 
 
 @dataclass(frozen=True, eq=False)

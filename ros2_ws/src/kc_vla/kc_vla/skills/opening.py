@@ -15,7 +15,7 @@ from kc_vla.skills.interface import Skill, SkillError, Step
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
 from kc_vla.skills.set_aside import with_free_hand
-from kc_vla.skills.sliding import FINGER, HOOK_LOW, PULLED_OUT, slid
+from kc_vla.skills.sliding import FINGER, HOOK_LOW, pulled_out, slid
 from kc_vla.skills.swinging import WIDE_OPEN, swung
 
 
@@ -64,7 +64,7 @@ def _opened(context: SkillContext, object_id: str, handle: Handle) -> Iterator[S
     if handle.hinge is not None:
         yield from swung(context, handle, WIDE_OPEN)
     else:
-        yield from slid(context, object_id, handle, PULLED_OUT)
+        yield from pulled_out(context, object_id)
     yield from look_into(context, object_id)
     if OPENED not in context.scene.need(object_id).states:
         raise SkillError(f"{object_id} is not seen open after it was pulled: the handle may have slipped away")
@@ -74,7 +74,7 @@ def _shut(context: SkillContext, object_id: str, handle: Handle) -> Iterator[Ste
     if handle.hinge is not None:
         yield from swung(context, handle, (0.0,))
     else:
-        yield from slid(context, object_id, handle, 0.0)
+        yield from slid(context, object_id, handle, opens=False)
     yield from context.look_for(object_id)
     if CLOSED not in context.scene.need(object_id).states:
         raise SkillError(f"{object_id} is not seen closed after it was pushed")

@@ -17,6 +17,7 @@ from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
+from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import is_wide_open, opened_wide
 from kc_vla.skills.tool_path import ToolPose
 
@@ -42,6 +43,10 @@ _NEAR_BASE = 0.3
 """Nothing is put down nearer to the axis of the base, m."""
 _WORKTOP_RANGE = (0.34, 0.58)
 _TURNS = np.radians([0, 30, -30, 60, -60, 90, 45, -45])
+
+
+_WayDown = tuple[ToolPose, tuple[ArmPath, Vector]]
+"""A pose of the tool at which a thing is released, the way to above it, and set-points (T, N) down to it."""
 
 
 def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
@@ -70,7 +75,9 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
         grid = () if space is not None else _places(context, None)
         target = yield from put_tilted(context, held, space, grid)
     else:
-        target = yield from _put_from_above(context, held, holder, holder_id)
+        way = yield from _way_or_room(context, held, holder, holder_id)
+        assert context.held is not None
+        target = yield from _put_from_above(context, context.held, holder_id, way)
     since_s = context.scene.now_s
     if holder is not None and (space is not None or holder.object_type in HOLLOW):
         yield from look_into(context, holder_id)
@@ -79,19 +86,49 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     return ""
 
 
-def _put_from_above(
+def _way_or_room(
     context: SkillContext, held: HeldThing, holder: PerceivedThing | None, holder_id: str
-) -> Generator[Step, None, Vector]:
-    """Yield the steps that put what is in the hand down from above; return where its lower side is then (3,), m."""
+) -> Generator[Step, None, _WayDown]:
+    """Return the way to a spot for what is in the hand; a drawer without room is pulled out further for that.
+
+    Raises:
+        SkillError: there is no room.
+    """
+    try:
+        return _way_down(context, held, holder, holder_id)
+    except SkillError:
+        if not can_open_further(context, holder_id):
+            raise
     object_id = held.thing.object_id
-    inside = holder is not None and holder.object_type in HOLLOW
-    failure = SkillError(f"there is no room for {object_id} in or on {holder_id}")
+    yield from put_down(context, object_id, SURFACE)
+    yield from pulled_out(context, holder_id)
+    yield from pick_up(context, object_id)
+    assert context.held is not None
+    return _way_down(context, context.held, context.scene.need(holder_id), holder_id)
+
+
+def _way_down(context: SkillContext, held: HeldThing, holder: PerceivedThing | None, holder_id: str) -> _WayDown:
+    """Return a spot for what is in the hand, and the ways to above it and down to it.
+
+    Raises:
+        SkillError: there is no room.
+    """
+    failure = SkillError(f"there is no room for {held.thing.object_id} in or on {holder_id}")
 
     def ways(pose: ToolPose) -> tuple[ArmPath, Vector]:
         approach = replace(context.free("carry", pose.moved(z=ABOVE), CLOSED_M), carries=True)
         return approach, context.paths.straight(approach.joints[-1], [pose], SLOW)
 
-    pose, (approach, lower) = first_possible(spots(context, held, holder), ways, failure)
+    return first_possible(spots(context, held, holder), ways, failure)
+
+
+def _put_from_above(
+    context: SkillContext, held: HeldThing, holder_id: str, way: _WayDown
+) -> Generator[Step, None, Vector]:
+    """Yield the steps that put what is in the hand down from above; return where its lower side is then (3,), m."""
+    object_id, holder = held.thing.object_id, context.scene.find(holder_id)
+    inside = holder is not None and holder.object_type in HOLLOW
+    pose, (approach, lower) = way
     yield approach
     if context.held is None:
         raise SkillError(f"{object_id} fell out of the hand on the way to {holder_id}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ LONGEST_GAP = 40
 """Set-points are asked for so many control steps ahead at most; where nobody asks for longer, a path waits."""
 _LATE_STEPS = 8
 """The arm reached a set-point of up to so many control steps ago: it follows with a delay."""
+_STOP_S, _STOP_RAD, _STOP_SHARE = 0.3, 0.02, 0.25
+"""What is pulled is at its stop where set-points went on by the second in the first, and the arm by no more than the
+third of that."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class SkillRun:
         self._most_steps = most_steps
         self._width: float | None = None
         self._fresh = False
+        self._measured: deque[tuple[int, Vector]] = deque()
         self.outcome: SkillOutcome | None = None
         self.stage = ""
 
@@ -86,9 +91,10 @@ class SkillRun:
             for _ in range(_MOST_STEPS_AT_ONCE):
                 if self._step is not None and not self._is_over(reading):
                     return
-                self._note_sent()
+                self._note_sent(reading)
                 self._step = next(self._skill)
                 self.stage, self._began, self._fresh = self._step.stage, reading.step, True
+                self._measured.clear()
             raise SkillError(f"the skill makes no progress in its stage '{self.stage}'")
         except StopIteration as end:
             self._end(SkillOutcome(True, remark=str(end.value or "")))
@@ -139,14 +145,30 @@ class SkillRun:
     def _is_over(self, reading: ArmReading) -> bool:
         step, passed = self._step, reading.step - self._began
         if isinstance(step, ArmPath):
-            return passed >= len(step.joints) or (step.carries and self.context.held is None)
+            fell = step.carries and self.context.held is None
+            return fell or passed >= len(step.joints) or (step.to_stop and self._is_stopped(step, passed))
         assert step is not None
         return passed >= step.steps or (step.until is not None and passed > 0 and step.until())
 
-    def _note_sent(self) -> None:
-        """Remember what was sent last: the next path begins there."""
+    def _is_stopped(self, step: ArmPath, passed: int) -> bool:
+        """Return whether the arm stays behind set-points that go on."""
+        least = self.context.steps(_STOP_S)
+        self._measured.append((passed, self.context.arm.joints))
+        while len(self._measured) > 1 and passed - self._measured[1][0] >= least:
+            self._measured.popleft()
+        before, joints = self._measured[0]
+        if passed - before < least or before < least:  # it is about to speed up
+            return False
+        sent = float(np.abs(step.joints[passed] - step.joints[before]).max())
+        came = float(np.abs(self.context.arm.joints - joints).max())
+        return sent > _STOP_RAD and came < _STOP_SHARE * sent
+
+    def _note_sent(self, reading: ArmReading) -> None:
+        """Remember what was sent last: the next path begins there, or where the arm is that pulled to a stop."""
         step = self._step
-        if isinstance(step, ArmPath):
+        if isinstance(step, ArmPath) and step.to_stop:
+            self.context.sent, self._width = reading.joints.copy(), float(step.widths[-1])
+        elif isinstance(step, ArmPath):
             self.context.sent, self._width = step.joints[-1], float(step.widths[-1])
         elif isinstance(step, HoldStage) and step.width is not None:
             self._width = step.width
