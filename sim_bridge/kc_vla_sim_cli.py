@@ -135,6 +135,8 @@ def _check(options: argparse.Namespace) -> int:
 def _collect(options: argparse.Namespace) -> int:
     if options.detections:
         return _collect_detections(options)
+    if options.skill:
+        return _collect_skill(options)
     from kc_vla.datasets.lerobot.errors import DataSetError
     from kc_vla_sim.collect.command import CollectOptions, collect, collect_plans
     from kc_vla_sim.collect.drivers import LATE, DrivingPolicy
@@ -192,6 +194,30 @@ def _collect_detections(options: argparse.Namespace) -> int:
     setting = DetectionSetting(options.looks, options.image_size or 256, renderer, options.moments, options.assets)
     output = options.output or Path("data/detections")
     for line in collect_detections(setting, options.split, options.episodes, options.skip, options.processes, output):
+        print(line)
+    return 0
+
+
+def _collect_skill(options: argparse.Namespace) -> int:
+    from kc_vla.datasets.lerobot.errors import DataSetError
+    from kc_vla_sim.cameras import VIEWS
+    from kc_vla_sim.collect.command import checked_setting
+    from kc_vla_sim.collect.skill_command import SkillOptions, collect_skill
+
+    if options.task or options.from_policy is not None:
+        raise DataSetError("--skill has the arm's motion move it in kitchens: leave --task and --from-policy out")
+    wanted = SkillOptions(
+        skill=options.skill,
+        thing=options.thing,
+        setting=checked_setting(options.variant, options.looks, options.image_size or 128, options.renderer),
+        views=tuple(view for view in VIEWS if view in (options.camera or VIEWS)),
+        episodes=options.episodes,
+        split=options.split,
+        skip=options.skip,
+        processes=options.processes,
+        output=options.output or Path("data/skills"),
+    )
+    for line in collect_skill(wanted):
         print(line)
     return 0
 

@@ -12,6 +12,7 @@ from kc_vla.cli.numbers import not_negative, positive, share
 from kc_vla.cli.renamed_option import add_former_name
 from kc_vla.core.splits import SPLITS
 from kc_vla.core.tasks import played_tasks, simulated_tasks
+from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR
 from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
 
@@ -20,6 +21,8 @@ ALL = "all"
 CHECKS = ("experts", "probes", "determinism")
 VISUAL_RANDOMIZATION = "--visual-randomization"
 MODES = ("step", "chunk", "chunk-2", "chunk-5")
+SKILLS = ("OpenObject", "CloseObject", "SwitchOn", "SwitchOff")
+"""Skills for which kitchens can be prepared, see `kc_vla_sim.kitchen.handling.prepared`."""
 _KEYFRAMES = ("learned", "events", "oracle", "none")
 
 Verb = Callable[[argparse.Namespace], int]
@@ -142,6 +145,20 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
         "--whole",
         action="store_true",
         help="with --from-policy: record every frame and the executed actions, to train a selector on a policy's speed",
+    )
+    verb.add_argument(
+        "--skill",
+        choices=SKILLS,
+        help="for a policy that is to do a skill of the arm: how its planned motion does it, in prepared kitchens",
+    )
+    verb.add_argument(
+        "--thing", default="", metavar="ID", help="with --skill: what it is of (drawer_1, or stove for switches)"
+    )
+    verb.add_argument(
+        "--camera",
+        action="append",
+        choices=DEFAULT_VIEWS,
+        help="with --skill: a camera whose images are kept; can be repeated (default both)",
     )
     verb.add_argument(
         "--events",

@@ -79,6 +79,8 @@ class Simulator:
         self._renderer = choose_renderer(renderer)
         self.draws = draw
         """Whether the frames from now on have images; see `redrawn`."""
+        self.detects = True
+        """Whether the frames from now on have detections, which take half of a step in a kitchen; see `redrawn`."""
         self._shadows = shadows
         self._variant = check_variant(variant)
         self._looks = check_looks(looks)
@@ -172,9 +174,9 @@ class Simulator:
         return pictures[THIRD_PERSON_CAMERA], pictures[WRIST_CAMERA]
 
     def redrawn(self, frame: SimulatedFrame) -> SimulatedFrame:
-        """Return the present `frame` with images, also one that was not drawn."""
-        drawn = self._drawn()
-        return replace(frame, views=drawn.views, depth=drawn.depth, visible=drawn.visible)
+        """Return the present `frame` with images and detections, also one that has none."""
+        drawn, found = self._drawn(), frame.detections or self._world.detections()
+        return replace(frame, views=drawn.views, depth=drawn.depth, visible=drawn.visible, detections=found)
 
     def picture(self, view: str) -> Image:
         """Draw one of `VIEWS` alone; otherwise as `look`."""
@@ -319,7 +321,7 @@ class Simulator:
             joint_positions=robot.get_qpos()[0].numpy().astype(np.float64),
             joint_velocities=robot.get_qvel()[0].numpy().astype(np.float64),
             tool_pose=to_pose(world.agent.tcp.pose),
-            detections=world.detections(),
+            detections=world.detections() if self.detects else (),
             keyframe=None if now is None else labels[now],
             done=bool(reason),
             success=success,

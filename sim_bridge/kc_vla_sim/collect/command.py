@@ -129,13 +129,28 @@ def collect(options: CollectOptions) -> Iterator[str]:
 
 def _setting(options: CollectOptions) -> RecordingSetting:
     """Return what the simulators are made with, checked."""
-    size = options.image_size
-    if not 2 <= size <= LARGEST_IMAGE or size % 2:
-        raise BadImageSizeError(f"bad image size {size}: for videos give an even number from 2 to {LARGEST_IMAGE}")
-    renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
+    setting = checked_setting(options.variant, options.looks, options.image_size, options.renderer)
     if options.policy is not None:
         driving_backend(options.policy)  # what is wrong with it is told before anything is begun
-    return RecordingSetting(check_variant(options.variant), check_looks(options.looks), size, renderer)
+    return setting
+
+
+def checked_setting(variant: str, looks: str, size: int, renderer: str) -> RecordingSetting:
+    """Return what simulators are made with.
+
+    Args:
+        variant: of the tasks.
+        looks: of the simulator.
+        size: of the images, px.
+        renderer: see `Simulator`.
+
+    Raises:
+        BadVariantError, BadLooksError, RendererError, BadImageSizeError: as these say.
+    """
+    if not 2 <= size <= LARGEST_IMAGE or size % 2:
+        raise BadImageSizeError(f"bad image size {size}: for videos give an even number from 2 to {LARGEST_IMAGE}")
+    drawn_by = "cpu" if choose_renderer(renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
+    return RecordingSetting(check_variant(variant), check_looks(looks), size, drawn_by)
 
 
 def collect_plans(options: CollectOptions) -> Iterator[str]:

@@ -115,7 +115,7 @@ def record_planned(job: PlanJob) -> Recorded:
             frame = kept.step(drive)
         if frame.success or not frame.done or job.policy is not None:
             episode = kept.episode(job, len(failures))
-            _write(episode, job.file)
+            write_planned(episode, job.file)
             return Recorded(tuple(failures), frozenset(map(str, episode.phases)))
         failures.append(frame.reason)
     raise RecordingError(
@@ -124,7 +124,12 @@ def record_planned(job: PlanJob) -> Recorded:
     )
 
 
-def _write(episode: PlannedEpisode, file: Path) -> None:
+def write_planned(episode: PlannedEpisode, file: Path) -> None:
+    """Write an episode whole or not at all.
+
+    Raises:
+        DataSetError: it cannot be written; the text says what to do.
+    """
     try:
         episode.write(file)
     except OSError as error:

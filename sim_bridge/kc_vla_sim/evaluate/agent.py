@@ -94,14 +94,20 @@ class Agent:
             selector, backend, self._state, settings, execution.latency_steps, history, execution.told
         )
 
-    def begin(self, task: str, seed: int, variant: str) -> None:
+    def begin(self, task: str, seed: int, variant: str, instruction: str = "") -> None:
         """Begin an episode.
 
+        Args:
+            task: name in the task table.
+            seed: of the episode.
+            variant: of the task.
+            instruction: of the policy; empty: that of the task.
+
         Raises:
-            PolicyError: the policy does not know the task.
+            PolicyError: the policy does not know the task, or the instruction.
             SourceError: the selector does not.
         """
-        instruction = find_task(task).instruction
+        instruction = instruction or find_task(task).instruction
         episode = Episode(f"{task}-{seed}", task, instruction, 0, PERIOD_NS, True, seed, variant)
         try:
             self._loop.begin(episode)
@@ -164,4 +170,4 @@ class Agent:
 
 def drawn(frame: SimulatedFrame) -> bool:
     """Return whether the simulator has drawn a frame."""
-    return all(picture.size for picture in frame.views.values())
+    return bool(frame.views) and all(picture.size for picture in frame.views.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,11 @@ class Tool:
 
     position: Vector
     rotation: Rotation
+
+    @classmethod
+    def of(cls, position: Sequence[float], quaternion: Sequence[float]) -> Tool:
+        """Return the tool at a place (3,), m, with a turn as a quaternion x, y, z, w."""
+        return cls(np.array(position), Rotation.from_quat(quaternion))
 
     def delta_towards(self, position: Vector, rotation: Rotation, speed: float, settling: float = 1.0) -> Vector:
         """Return the tool delta (6,) that brings the tool towards a pose.

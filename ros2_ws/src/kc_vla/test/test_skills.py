@@ -14,6 +14,7 @@ from nightly import tried
 from kc_vla.planning.skills import SKILLS, Call
 from kc_vla.skills.interface import ArmReading, PolicyStage, SkillError
 from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.policy_skill import skill_instruction
 from kc_vla.skills.skill_run import LONGEST_GAP
 from kc_vla.skills.skill_table import MOTIONS, SkillWay, begin_skill
 
@@ -320,6 +321,17 @@ def test_a_skill_can_be_a_policys() -> None:
     assert stage.instruction == "pick up the apple"
     with pytest.raises(SkillError, match="no policy can be asked for Explore"):
         next(begin_skill(Call("Explore", ("workplace",)), context, {"Explore": SkillWay.POLICY}))
+
+
+def test_a_policy_is_asked_for_furniture_by_its_type_and_for_a_drawer_beneath_another_as_the_lower_one() -> None:
+    upper = thing("drawer_1", (0.5, 0.3, 0.17), (0.2, 0.28, 0.1), attributes={"colour": "green"})
+    lower = thing("drawer_2", (0.59, 0.3, 0.06), (0.2, 0.28, 0.1), attributes={"colour": "green"})
+    mug = thing("mug_1", (0.4, 0.0, 0.04), (0.08, 0.08, 0.08), attributes={"colour": "dark_blue"})
+    scene = FakeKitchen({each.object_id: each for each in (upper, lower, mug)}).station.context.scene
+    scene.take([upper, lower, mug], 1.0)
+    assert skill_instruction(Call("CloseObject", ("drawer_1",)), scene) == "close the drawer"
+    assert skill_instruction(Call("OpenObject", ("drawer_2",)), scene) == "open the lower drawer"
+    assert skill_instruction(Call("PutObject", ("mug_1", "drawer_1")), scene) == "put the dark blue mug into the drawer"
 
 
 def test_every_motion_is_a_skill_of_the_planner() -> None:

@@ -6,18 +6,24 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from kc_vla.memory.things import ObservedThing
 from kc_vla.perception.detectors import TRUTH
 from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
+from kc_vla.policy.interface import PolicyError
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.interface import ArmReading
+from kc_vla.skills.interface import ArmReading, PolicyStage
 from kc_vla.skills.motion_paths import MotionPathMaker
 from kc_vla.skills.perceived import PerceivedScene
+from kc_vla.skills.skill_run import SkillRun
+from kc_vla.skills.skill_table import SkillWay
 from kc_vla.skills.station import SkillStation, posture_with
 from kc_vla.skills.tool_path import PathMaker
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.kitchen.handling.arm_perception import arm_perception
+from kc_vla_sim.kitchen.handling.skill_policy import SkillPolicy
 from kc_vla_sim.kitchen.layout import DrawLayout
 from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
@@ -35,6 +41,8 @@ class KitchenArm:
         simulator: with the kitchen.
         station: does the skills.
         frame: of the simulator, the newest.
+        seldom: looks and detections are left out while the arm moves, which takes a third of the time: nothing that
+            depends on them may happen meanwhile.
         watch: gets each frame, for a video or a test that disturbs; None for nobody.
     """
 
@@ -47,6 +55,8 @@ class KitchenArm:
         options: Mapping[str, Any] | None = None,
         depth: bool = True,
         layout: DrawLayout | None = None,
+        ways: Mapping[str, SkillWay] | None = None,
+        policy: SkillPolicy | None = None,
     ) -> None:
         """Begin with a kitchen.
 
@@ -58,6 +68,8 @@ class KitchenArm:
             options: of the detector.
             depth: whether perception gets depth images.
             layout: draws the kitchen of a seed; None: the usual one.
+            ways: by which way each skill is done; None: all by motions.
+            policy: that does those by a policy; None where there are none.
 
         Raises:
             DetectorError: the detector cannot be had.
@@ -66,19 +78,22 @@ class KitchenArm:
         size, needs_depth = self._perception.image_size, self._perception.needs_depth
         self.simulator = Simulator(size, tour=False, depth=needs_depth, layout=layout)
         self.watch: Watcher | None = None
+        self.seldom = False
         self.cancelled = False
+        self._ways, self._policy = ways, policy
+        self._stage: PolicyStage | None = None
         self._paths = paths or MotionPathMaker(ROBOT)
         self._scene = PerceivedScene()
         self.begin(seed)
 
     def begin(self, seed: int) -> None:
         """Begin another kitchen."""
-        self.simulator.draws = True
+        self.simulator.draws = self.simulator.detects = True
         self.frame = self.simulator.reset("kitchen", seed)
-        self.simulator.draws = False
+        self.simulator.draws, self.simulator.detects = False, not self.seldom
         self._scene.forget()
         context = SkillContext(reading_of(self.frame), self._scene, self._paths, ROBOT.opening, CONTROL_RATE)
-        self.station = SkillStation(context)
+        self.station = SkillStation(context, self._ways)
         self._perception.begin()
         for _ in range(self._perception.first_looks):
             self._see()
@@ -92,6 +107,9 @@ class KitchenArm:
             run.advance(reading_of(self.frame))
             if self.cancelled:
                 run.fail("it was stopped")
+            if run.policy is not None:
+                self._step_by_policy(run, run.policy)
+                continue
             joints, widths = run.set_points(1)
             self.step(joints[0].tolist(), float(widths[0]))
         self.took_s = time.monotonic() - began
@@ -119,9 +137,31 @@ class KitchenArm:
 
     def step(self, joints: Sequence[float], width: float) -> None:
         """Take one control step towards angles (N,), rad, and a width between the fingers, m."""
-        self.frame = self.simulator.step_joints(posture_with(joints, len(ROBOT.gripper), width))
+        self._stepped(self.simulator.step_joints(posture_with(joints, len(ROBOT.gripper), width)))
+
+    def step_tool(self, action: ArrayLike) -> None:
+        """Take one control step with a tool delta and gripper (7,), see `Simulator.step`."""
+        self._stepped(self.simulator.step(action))
+
+    def _step_by_policy(self, run: SkillRun, stage: PolicyStage) -> None:
+        """Take one control step as the policy says; where it cannot say anything, the skill has failed."""
+        try:
+            if self._policy is None:
+                raise PolicyError("there is no policy here that could do it")
+            if stage is not self._stage:
+                self._policy.begin(self.simulator, self.frame, stage.instruction)
+                self._stage = stage
+            action = self._policy.action(self.frame)
+        except PolicyError as error:
+            run.fail(str(error))
+            return
+        self._stepped(self.simulator.hold() if action is None else self.simulator.step(action))
+
+    def _stepped(self, frame: SimulatedFrame) -> None:
+        self.frame = frame
         moves = self.station.run is not None and self.station.run.moves
-        if self.frame.index % (DRAWN_MOVING if moves else DRAWN_EVERY) == 0:
+        every = (0 if self.seldom else DRAWN_MOVING) if moves else DRAWN_EVERY
+        if every and self.frame.index % every == 0:
             self._see()
         if self.watch is not None:
             self.watch(self.frame, self.station)

@@ -34,6 +34,8 @@ class SkillVerdict:
         reason: why it failed, as it was reported.
         seconds: of simulated time.
         possible: it could be done: the gripper opens wide enough, or there is room in the drawer.
+        by: the way by which it was done.
+        disturbed: things beside that the arm has moved, where that is looked at.
     """
 
     seed: int
@@ -44,6 +46,8 @@ class SkillVerdict:
     reason: str
     seconds: float
     possible: bool = True
+    by: str = "motion"
+    disturbed: tuple[str, ...] = ()
 
 
 class SkillTrial:

@@ -134,5 +134,5 @@ def planned_nodes(
     nodes = [node("skill_server", skills, **AGAIN), node("planner", given, **ends)]
     if "policy" in load_robot(chosen(context, "robot")).skills.values():
         remapped = [(topics.PREDICT_CHUNK, topics.SKILL_POLICY)]
-        nodes.append(policy_server(("bag", "socket"), remapped, backend=text(chosen(context, "policy"))))
+        nodes.append(policy_server(("bag", "socket"), remapped, backend=text(chosen(context, "policy")), skills=True))
     return nodes

@@ -79,7 +79,8 @@ class PolicyServerNode(StackNode):
             if remark := outcome.result():
                 self.get_logger().warning(remark)
         except (PolicyError, LateError) as error:
-            self.problem(str(error))
+            if not (self.parameters.skills and isinstance(error, UnfitPolicyError)):
+                self.problem(str(error))
         except NoResultError:
             pass  # the next episode has begun
 

@@ -32,7 +32,6 @@ class LearnedBackend:
     """
 
     name = "learned"
-    needs_keyframes = True
     needs_images = True
     needs_plan = False
 
@@ -54,6 +53,7 @@ class LearnedBackend:
             raise PolicyError(str(error)) from error
         self._model, self._space = model, space_of(robot, model.action)
         self.action_type, self.names = self._space.action, self._space.names
+        self.needs_keyframes = model.history.remembers
         self._instruction = 0
         self._seed, self._noise = 0, np.float32(noise)
 
@@ -63,6 +63,11 @@ class LearnedBackend:
         return self._model.slots
 
     @property
+    def views(self) -> tuple[str, ...]:
+        """Return the cameras that it looks at."""
+        return self._model.views
+
+    @property
     def history(self) -> History:
         """Return which past frames the policy was trained to get."""
         return self._model.history
@@ -70,8 +75,8 @@ class LearnedBackend:
     def reset(self, episode: Episode) -> str:
         """Forget the keyframes of the episode before; PolicyError for an instruction that the model does not know."""
         self._past.forget()
-        self._instruction = self._known(episode.instruction)
         self._seed = episode.seed
+        self._instruction = self._known(episode.instruction)
         return ""
 
     def infer(self, given: PolicyInput) -> Array:

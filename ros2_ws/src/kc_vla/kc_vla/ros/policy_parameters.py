@@ -42,6 +42,9 @@ class PolicyParameters(RobotParameters):
     options: str = parameter(
         "", "options of the backend that have no parameter here, as those of another package, e.g. '{rate: 5.0}'"
     )
+    skills: bool = parameter(
+        False, "each skill gives the policy its instruction: that of the episode is a planner's, and need not be known"
+    )
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
     wait_timeout: float = parameter(
         3.0, "s to wait for an observation, the buffer, the expert or the backend", low=0.1, high=60.0

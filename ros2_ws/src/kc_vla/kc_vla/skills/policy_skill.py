@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.planning.skills import Call
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import PolicyStage, Skill, SkillError
-from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
+from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
 
 _SECONDS = 30.0
 """A policy gets so long for a skill, s."""
@@ -24,14 +25,32 @@ _WORDS = {
     "SwitchOn": "switch the {0} on",
     "SwitchOff": "switch the {0} off",
 }
+_BESIDE_M, _ABOVE_M = 0.2, 0.03
+"""One drawer is above another that is no further beside it than the first, and lower by the second, m."""
+
+
+def skill_instruction(call: Call, scene: PerceivedScene) -> str:
+    """Return the instruction with which a policy is asked for a skill, such as "close the drawer".
+
+    What stands still is called by its type, as a kitchen has one of it; a drawer beneath another one is "lower". What
+    is carried is called by its color, too.
+
+    Args:
+        call: of the planner.
+        scene: what is perceived.
+
+    Raises:
+        SkillError: no policy can be asked for the skill, or one of its things was not perceived.
+    """
+    if call.skill not in _WORDS:
+        raise SkillError(f"no policy can be asked for {call.skill}: choose 'motion' for it in the robot file")
+    return _WORDS[call.skill].format(*(_called(scene.need(each), scene) for each in call.arguments))
 
 
 def by_policy(context: SkillContext, call: Call) -> Skill:
     """Have a policy do a skill, until it is seen to be done."""
-    if call.skill not in _WORDS:
-        raise SkillError(f"no policy can be asked for {call.skill}: choose 'motion' for it in the robot file")
+    words = skill_instruction(call, context.scene)
     things = [context.scene.need(each) for each in call.arguments]
-    words = _WORDS[call.skill].format(*map(_called, things))
     judged = _judge(context, call, things)
     yield PolicyStage("policy", words, context.steps(_SECONDS), judged)
     yield from context.look_for(call.arguments[0])
@@ -65,6 +84,14 @@ def _judge(context: SkillContext, call: Call, things: list[PerceivedThing]) -> C
     }[call.skill]
 
 
-def _called(thing: PerceivedThing) -> str:
-    colour = thing.attributes.get("colour", "")
-    return f"{colour} {thing.object_type}".strip().replace("_", " ")
+def _called(thing: PerceivedThing, scene: PerceivedScene) -> str:
+    name = thing.object_type.replace("_", " ")
+    if plain_type(thing.object_type) not in IMMOVABLE:
+        return f"{thing.attributes.get('colour', '')} {name}".strip().replace("_", " ")
+    return f"lower {name}" if any(_is_above(each, thing) for each in scene.all()) else name
+
+
+def _is_above(other: PerceivedThing, drawer: PerceivedThing) -> bool:
+    away = other.position - drawer.position
+    beside = float(np.linalg.norm(away[:2]))
+    return other.object_type == drawer.object_type == "drawer" and away[2] > _ABOVE_M and beside < _BESIDE_M

@@ -64,6 +64,11 @@ class SkillRun:
         self.stage = ""
 
     @property
+    def step(self) -> Step | None:
+        """Return what the arm does at present; None before the first step and after the last."""
+        return self._step
+
+    @property
     def policy(self) -> PolicyStage | None:
         """Return the present stage where a policy moves the arm."""
         return self._step if isinstance(self._step, PolicyStage) else None
