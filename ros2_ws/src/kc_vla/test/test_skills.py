@@ -16,7 +16,7 @@ from kc_vla.skills.interface import ArmReading, PolicyStage, SkillError
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.policy_skill import skill_instruction
 from kc_vla.skills.skill_run import LONGEST_GAP
-from kc_vla.skills.skill_table import MOTIONS, SkillWay, begin_skill
+from kc_vla.skills.skill_table import MOTIONS, SkillWay, begin_skill, ways_of
 
 
 def test_an_apple_is_put_into_a_drawer() -> None:
@@ -321,6 +321,19 @@ def test_a_skill_can_be_a_policys() -> None:
     assert stage.instruction == "pick up the apple"
     with pytest.raises(SkillError, match="no policy can be asked for Explore"):
         next(begin_skill(Call("Explore", ("workplace",)), context, {"Explore": SkillWay.POLICY}))
+
+
+def test_a_robot_file_can_name_the_thing_that_a_policy_does_a_skill_on() -> None:
+    context = FakeKitchen(opening=0.1).station.context
+    ways = ways_of({"CloseObject(drawer)": "policy", "CloseObject": "motion"})
+    close = Call("CloseObject", ("drawer_1",))
+    assert isinstance(next(begin_skill(close, context, ways)), PolicyStage)
+    assert not isinstance(
+        next(begin_skill(close, context, ways_of({"CloseObject(lower drawer)": "policy"}))), PolicyStage
+    )
+    for wrong in ("Close(drawer)", "CloseObject(drawer"):
+        with pytest.raises(SkillError, match="the robot file names the skill"):
+            ways_of({wrong: "policy"})
 
 
 def test_a_policy_is_asked_for_furniture_by_its_type_and_for_a_drawer_beneath_another_as_the_lower_one() -> None:

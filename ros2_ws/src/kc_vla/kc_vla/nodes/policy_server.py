@@ -107,7 +107,7 @@ class PolicyServerNode(StackNode):
             actions = await answer(seat.work, partial(seat.backend.infer, given))
             self._require(episode, turn)
         except (CodecError, PolicyError, NoResultError) as error:
-            if isinstance(error, UnfitPolicyError):
+            if isinstance(error, UnfitPolicyError) and not self.parameters.skills:  # another skill may be known
                 self._unfit = episode.id
             if isinstance(error, CodecError | PolicyError | LateError):
                 self.problem(str(error))
@@ -132,6 +132,8 @@ class PolicyServerNode(StackNode):
     ) -> tuple[Observation, list[int], PolicyInput]:
         """Return the observation to start from, the frames of the keyframes, and what the backend is given."""
         began = time.perf_counter()
+        if self.parameters.skills and not self._instruction:
+            raise PolicyError("no skill has said yet what the policy is to do")
         backend, inputs = seat.backend, self._inputs
         seen = await inputs.observation(int(request.observation_frame))
         frames, keyframes = (

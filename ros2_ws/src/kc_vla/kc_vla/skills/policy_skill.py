@@ -47,6 +47,12 @@ def skill_instruction(call: Call, scene: PerceivedScene) -> str:
     return _WORDS[call.skill].format(*(_called(scene.need(each), scene) for each in call.arguments))
 
 
+def called(object_id: str, scene: PerceivedScene) -> str:
+    """Return how a policy is asked for a thing, such as "drawer"; empty where it was not perceived."""
+    found = scene.find(object_id)
+    return "" if found is None else _called(found, scene)
+
+
 def by_policy(context: SkillContext, call: Call) -> Skill:
     """Have a policy do a skill, until it is seen to be done."""
     words = skill_instruction(call, context.scene)

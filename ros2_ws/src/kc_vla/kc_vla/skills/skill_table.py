@@ -12,7 +12,7 @@ from kc_vla.skills.interface import Skill, SkillError
 from kc_vla.skills.looking import look_around, look_at
 from kc_vla.skills.opening import close_thing, open_thing
 from kc_vla.skills.placing import put_down
-from kc_vla.skills.policy_skill import by_policy
+from kc_vla.skills.policy_skill import by_policy, called
 from kc_vla.skills.switching import switch_off, switch_on
 
 
@@ -49,19 +49,20 @@ MOTIONS: Mapping[str, Callable[..., Skill]] = {
 
 
 def ways_of(named: Mapping[str, str]) -> dict[str, SkillWay]:
-    """Return the way of each skill that a robot file names.
+    """Return the way of each skill that a robot file names, such as CloseObject, or CloseObject(drawer) for drawers.
 
     Raises:
         SkillError: it names a skill that is none, or a motion that there is not.
     """
     found = {}
     for name, way in named.items():
-        row = BY_NAME.get(name)
-        if row is None:
+        skill, bracket, thing = name.partition("(")
+        row = BY_NAME.get(skill)
+        if row is None or (bracket and not (thing.endswith(")") and row.arguments)):
             raise SkillError(f"the robot file names the skill '{name[:40]}': there are {', '.join(sorted(BY_NAME))}")
         if way == SkillWay.MOTION and row.name not in MOTIONS:
             raise SkillError(f"the robot file wants a motion for {name}: there is one for {', '.join(MOTIONS)}")
-        found[row.name] = SkillWay(way)
+        found[row.name + bracket + thing] = SkillWay(way)
     return found
 
 
@@ -71,7 +72,7 @@ def begin_skill(call: Call, context: SkillContext, ways: Mapping[str, SkillWay] 
     Args:
         call: of the planner.
         context: of the arm.
-        ways: by which way each skill is done; of what is left out, `MOTION`.
+        ways: by which way each skill is done, or a skill on a thing that is called so; of what is left out, `MOTION`.
 
     Raises:
         SkillError: there is no such skill, or this arm cannot do it.
@@ -79,7 +80,9 @@ def begin_skill(call: Call, context: SkillContext, ways: Mapping[str, SkillWay] 
     row = BY_NAME.get(call.skill)
     if row is None or len(row.arguments) != len(call.arguments):
         raise SkillError(f"{str(call)[:80]!r} is no call of the skill table")
-    way = SkillWay.MOTION if ways is None else ways.get(row.name, SkillWay.MOTION)
+    thing = called(call.arguments[0], context.scene) if call.arguments else ""
+    known = ways or {}
+    way = known.get(f"{row.name}({thing})", known.get(row.name, SkillWay.MOTION))
     if way is SkillWay.POLICY:
         return by_policy(context, Call(row.name, call.arguments))
     make = MOTIONS.get(row.name)
