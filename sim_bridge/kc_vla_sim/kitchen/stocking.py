@@ -118,7 +118,8 @@ class Stocking:
         low, high = np.array(space.low[:2]), np.array(space.high[:2])
         if space.kind == TOP:  # it may not stick out, and needs no more room than it covers
             low, high = low + 0.005, high - 0.005
-        low, high = low + (0.0, space.beside), high - (0.0, space.beside)
+        beside = np.array([0.0, space.beside])
+        low, high = low + beside, high - beside
         yaw = float(self._chance.uniform(-np.pi, np.pi))
         if space.middles is not None:
             turn = _ALONG if max(size[:2]) < space.extent[0] - 0.03 else 0.1 * _ALONG

@@ -17,6 +17,9 @@ _TRAY_RIM, _TRAY_FLOOR = 0.009, 0.004
 """... and those of a tray, from which also flat things are taken, m."""
 _SIDES = 0.48
 """The sides and the back of a drawer are taken to be as high as this share of its front."""
+_CAMERA, _CAMERA_AHEAD, _CAMERA_UP = (0.024, 0.1, 0.022), 0.047, 0.08
+"""Size of a camera on the hand (deep, wide, high), and how far its middle is ahead of the tool center point and above
+it, m."""
 HOLLOW = frozenset({"drawer", "sink", "tray", "basket", "box", "bin", "bowl", "pot", "pan"})
 """Types that things lie in from above: their boxes are walls around a space."""
 SUPPORTS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "fridge", "oven"})
@@ -29,19 +32,21 @@ def meets_any(box: UprightBox, others: Iterable[UprightBox]) -> bool:
 
 
 def hand_boxes(place: Vector, yaw: float, width: float) -> tuple[UprightBox, ...]:
-    """Return what a parallel gripper that points down takes up: two fingers and the palm above them.
+    """Return what a parallel gripper that points down takes up: two fingers, the palm above them, and a camera on it.
 
     Args:
         place: of the tool center point (3,), m.
-        yaw: of the hand, rad; the fingers are at its sides.
+        yaw: of the hand, rad; the fingers are at its sides, and the camera ahead.
         width: between the fingers, m.
     """
-    across = np.array([-np.sin(yaw), np.cos(yaw), 0.0])
+    across, ahead = np.array([-np.sin(yaw), np.cos(yaw), 0.0]), np.array([np.cos(yaw), np.sin(yaw), 0.0])
     finger = np.array([0.02, 0.016, 0.05])
     boxes = [
         UprightBox(place + side * (width / 2 + 0.008) * across + (0, 0, 0.015), finger, yaw) for side in (-1.0, 1.0)
     ]
-    return (*boxes, UprightBox(place + np.array([0.0, 0.0, 0.12]), np.array([0.066, 0.206, 0.15]), yaw))
+    palm = UprightBox(place + np.array([0.0, 0.0, 0.12]), np.array([0.066, 0.206, 0.15]), yaw)
+    camera = UprightBox(place + _CAMERA_AHEAD * ahead + (0.0, 0.0, _CAMERA_UP), np.array(_CAMERA), yaw)
+    return (*boxes, palm, camera)
 
 
 def obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[UprightBox]:

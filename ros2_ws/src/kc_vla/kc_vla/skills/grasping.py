@@ -149,11 +149,11 @@ def _ways(thing: PerceivedThing, ahead: float) -> list[tuple[float, float]]:
     sides, yaw = thing.footprint
     x, y = sides.tolist()
     if min(x, y) > _ROUND * max(x, y):
-        return [(ahead + float(turn), max(x, y)) for turn in _TURNS]
+        return [(ahead + half + float(turn), max(x, y)) for half in (0.0, np.pi) for turn in _TURNS]
     across_each = [(yaw, y), (yaw + np.pi / 2, x)]  # the fingers close across the yaw
     turned = [(ahead + float((each - ahead + np.pi / 2) % np.pi - np.pi / 2), across) for each, across in across_each]
     about = [(each + half, across) for each, across in sorted(turned, key=lambda way: way[1]) for half in (0.0, np.pi)]
-    return about  # the same between the fingers, and perhaps within reach where the first is not
+    return about  # the same between the fingers; perhaps the camera has room only so, or the arm reaches only so
 
 
 def _length(thing: PerceivedThing, across: float) -> float:

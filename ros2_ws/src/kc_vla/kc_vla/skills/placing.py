@@ -200,7 +200,7 @@ def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None)
         for margin in _MARGINS:
             for x, y in _places(context, holder):
                 ahead = holder.yaw if holder is not None and inside else float(np.arctan2(y, x))
-                for yaw in ahead + _TURNS:
+                for yaw in ahead + (np.concatenate([_TURNS, _TURNS + np.pi]) if inside else _TURNS):
                     place = np.array([x, y, ground + held.below + drop]) - held.ahead * _along(float(yaw))
                     spot = (drop, x, y)
                     if room(x, y, float(yaw)) < margin or spot in tried:
