@@ -11,6 +11,7 @@ Numbers = NDArray[np.float64]
 _NEAREST_M = 1e-6
 _MOST_STEPS, _STEP, _EXACT, _CLOSE = 20, 1e-6, 1e-9, 1e-5
 """How Newton's method searches, in the plane at depth 1."""
+_POLYNOMIALS = frozenset({"plumb_bob", "rational_polynomial"})
 _WIDEST = 1.5
 """rad; to the side of it nothing is projected onto that plane."""
 
@@ -56,7 +57,7 @@ def rays(pixels: Numbers, matrix: Numbers, model: str = "plumb_bob", distortion:
     Raises:
         ValueError: the model is not known.
     """
-    shown = np.linalg.solve(np.asarray(matrix, float)[:2, :2], (np.asarray(pixels, float) - matrix[:2, 2]).T).T
+    shown = (np.asarray(pixels, float) - matrix[:2, 2]) @ np.linalg.inv(np.asarray(matrix, float)[:2, :2]).T
     flat = _straightened(shown, model, list(distortion))
     return np.column_stack([flat, np.ones(len(flat))])
 
@@ -97,9 +98,11 @@ def _begun(shown: Numbers, model: str) -> Numbers:
 
 def _distorted(flat: Numbers, model: str, given: list[float]) -> Numbers:
     """Return where a lens shows points of the plane at depth 1 (N, 2), in that plane."""
+    if model in _POLYNOMIALS and not any(given):
+        return flat
     if model == "equidistant":
         return _equidistant(flat, given + [0.0] * (4 - len(given)))
-    if model not in ("plumb_bob", "rational_polynomial"):
+    if model not in _POLYNOMIALS:
         raise ValueError(f"the distortion model '{model}' is not known")
     k1, k2, p1, p2, k3, k4, k5, k6 = (given + [0.0] * 8)[:8]
     x, y = flat.T

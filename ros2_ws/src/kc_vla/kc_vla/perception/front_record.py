@@ -57,6 +57,8 @@ class FrontRecord:
         self._shut: deque[Front] = deque(maxlen=_SHUT_LOOKS)
         self._open: deque[Front] = deque(maxlen=_OPEN_LOOKS)
         self._swung: deque[float] = deque(maxlen=_OPEN_LOOKS)
+        self._opened: Front | None = None
+        self._closed: Front | None = None
 
     def see(self, front: Front, opened: bool) -> None:
         """Take in a look that showed a bar.
@@ -68,11 +70,16 @@ class FrontRecord:
         if not opened:
             self._open.clear()
             self._swung.clear()
+            self._opened = None
         (self._open if opened else self._shut).append(front)
+        if opened:
+            self._opened = _middle_of(self._open)
+        else:
+            self._closed = _middle_of(self._shut)
 
     def look(self, frame: CameraFrame, opened: bool) -> None:
         """Take in how far a door with a known axis is open in an image, if it is open and no bar was seen."""
-        shut = _middle_of(self._shut)
+        shut = self._closed
         if opened and not self._open and shut is not None:
             swung = swung_in(frame, shut)
             if swung is not None:
@@ -86,7 +93,7 @@ class FrontRecord:
             position: of the middle of what it belongs to (3,), m.
             size: of that along the axes of the frame (3,), m.
         """
-        shut, now = _middle_of(self._shut), _middle_of(self._open)
+        shut, now = self._closed, self._opened
         if not opened:
             return KnownFront() if shut is None else KnownFront(shut.yaw, shut.bar, shut.hinge, 0.0)
         if now is None and shut is not None and shut.hinge is not None:

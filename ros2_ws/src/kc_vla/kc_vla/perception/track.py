@@ -145,7 +145,8 @@ class ObjectTrack:
         """
         x, y, z = (float(value) for value in self.position)
         width, depth, height = (float(value) for value in self.size)
-        yaw, box_size = self._own_box()
+        front = self._known_front()
+        yaw, box_size = self._own_box(front)
         return LocatedObject(
             self.types.best,
             (x, y, z),
@@ -154,7 +155,7 @@ class ObjectTrack:
             self.place.sigma_m,
             self._last.box if in_image else _NOWHERE,
             self.state,
-            self._current_attributes(),
+            self._current_attributes(front),
             self.object_id,
             yaw,
             box_size,
@@ -163,26 +164,26 @@ class ObjectTrack:
     def _known_front(self) -> KnownFront:
         return self._front.known(self.is_open, self.position, self.size)
 
-    def _own_box(self) -> tuple[float, tuple[float, float, float]]:
+    def _own_box(self, front: KnownFront) -> tuple[float, tuple[float, float, float]]:
         """Return the yaw of its own box, rad, and its size along the axes of that, m."""
         wide, deep, high = (float(value) for value in self.size)
         if self._shapes:
             shape = sorted(self._shapes, key=lambda each: each.length * each.width)[len(self._shapes) // 2]
             return shape.yaw, (shape.length, shape.width, shape.height)
-        out = self._known_front().yaw
+        out = front.yaw
         if out is None:
             return 0.0, (wide, deep, high)
         yaw = (out + 2 * np.pi) % (2 * np.pi) - np.pi
         return yaw, (deep, wide, high) if abs(np.sin(yaw)) > abs(np.cos(yaw)) else (wide, deep, high)
 
-    def _current_attributes(self) -> dict[str, str]:
+    def _current_attributes(self, front: KnownFront) -> dict[str, str]:
         """Return the attributes to report; one that was reported and holds no more is empty."""
         current = {name: votes.best for name, votes in self._attributes.items() if votes.best}
         if self.place.way:
             current[POSITION] = self.place.way
         if self.holder:
             current[PLACE] = f"in {self.holder}"
-        current |= self._known_front().attributes
+        current |= front.attributes
         ended = self._published - current.keys()
         self._published |= {POSITION, PLACE, *OF_FRONT} & current.keys()
         return current | dict.fromkeys(ended, "")

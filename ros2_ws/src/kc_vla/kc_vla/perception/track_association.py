@@ -90,14 +90,20 @@ def began_elsewhere(gone: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -
 
     Such a track began after the other one was seen for the last time, so that both were never there at once.
     """
-    if not gone or not known:
+    numbers = [number for number, each in enumerate(known) if any(_can_go_on(one, each) for one in gone)]
+    if not numbers:
         return {}
+    known = [known[number] for number in numbers]
     cost = _moving_cost(gone, [each.reported() for each in known])
     later = np.array([each.seen_ns for each in gone])[None] >= _column([each.begun_ns for each in known])
     can_be = (cost < _NEW) & ~later
     alone = can_be & (can_be.sum(axis=1) == 1)[:, None] & (can_be.sum(axis=0) == 1)[None]
     rows, columns = np.nonzero(alone)
-    return dict(zip(rows.tolist(), columns.tolist(), strict=True))
+    return {numbers[row]: column for row, column in zip(rows.tolist(), columns.tolist(), strict=True)}
+
+
+def _can_go_on(gone: ObjectTrack, known: ObjectTrack) -> bool:
+    return known.begun_ns > gone.seen_ns and plain_type(known.types.best) == plain_type(gone.types.best)
 
 
 def _moving_cost(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> Numbers:
@@ -144,17 +150,22 @@ class SeenBoxes:
         return self._tracks[found[0]] if len(found) else None
 
 
-def is_displaced(track: ObjectTrack, found: Sequence[ObjectTrack]) -> bool:
-    """Return whether another object of about its size, which was known before, is seen where a track would be."""
-    own = track.size
-    for each in found:
-        common = np.clip(
-            (own + each.size) / 2 - np.abs(track.position - each.position), 0.0, np.minimum(own, each.size)
-        )
-        small, large = sorted((float(own.prod()), float(each.size.prod())))
-        if large < _ALIKE_VOLUME * small and common.prod() > _DISPLACED * small and each.begun_ns <= track.begun_ns:
-            return True
-    return False
+def displaced(tracks: Sequence[ObjectTrack], found: Sequence[ObjectTrack]) -> NDArray[np.bool_]:
+    """Return for each track (N,) whether another object of about its size is seen where it would be.
+
+    That object was known before.
+    """
+    if not tracks or not found:
+        return np.zeros(len(tracks), bool)
+    places, sizes = np.array([each.position for each in tracks]), np.array([each.size for each in tracks])
+    others, other_sizes = np.array([each.position for each in found]), np.array([each.size for each in found])
+    apart = np.abs(places[:, None] - others[None])
+    room = np.minimum(sizes[:, None], other_sizes[None])
+    common = np.clip((sizes[:, None] + other_sizes[None]) / 2 - apart, 0.0, room).prod(axis=2)
+    own, theirs = sizes.prod(axis=1)[:, None], other_sizes.prod(axis=1)[None]
+    small, large = np.minimum(own, theirs), np.maximum(own, theirs)
+    before = np.array([each.begun_ns for each in found])[None] <= _column([each.begun_ns for each in tracks])
+    return np.asarray(((large < _ALIKE_VOLUME * small) & (common > _DISPLACED * small) & before).any(axis=1))
 
 
 def _cheapest(cost: Numbers) -> dict[int, int]:

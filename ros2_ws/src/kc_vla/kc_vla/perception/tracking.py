@@ -13,7 +13,7 @@ from kc_vla.perception.absence import Absence, absences, empty_places, sight_lin
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
-from kc_vla.perception.track_association import SeenBoxes, by_source, is_displaced, moved, moved_on, near
+from kc_vla.perception.track_association import SeenBoxes, by_source, displaced, moved, moved_on, near
 from kc_vla.perception.tracks import TrackerSettings, Tracks
 
 
@@ -92,14 +92,14 @@ class _Look:
         """Return for each track that was not found what that says: depth passes through what is open."""
         since_ns = [self._of[at].placed_ns if at in self._of else self._stamp_ns for at in range(len(self._seen))]
         why = absences(self._lines, missed, self._tracks.known, self._seen, since_ns)
-        return [self._judged(each, absence) for each, absence in zip(missed, why, strict=True)]
+        instead = displaced(missed, [each for each in self._of.values() if each.object_id]).tolist()
+        return [self._judged(each, absence, other) for each, absence, other in zip(missed, why, instead, strict=True)]
 
-    def _judged(self, track: ObjectTrack, absence: Absence) -> Absence:
+    def _judged(self, track: ObjectTrack, absence: Absence, is_displaced: bool) -> Absence:
         """Return what an absence says, as depth passes through what is open, and no two solids are at one place."""
         if absence is Absence.EMPTY and self._tracks.containment.is_holder(track.types.best):
             return Absence.UNSEEN
-        found = [each for each in self._of.values() if each.object_id]
-        if absence is Absence.HIDDEN and not track.holder and is_displaced(track, found):
+        if absence is Absence.HIDDEN and not track.holder and is_displaced:
             return Absence.UNSEEN
         return absence
 

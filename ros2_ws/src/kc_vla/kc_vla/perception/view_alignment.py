@@ -58,13 +58,13 @@ def aligned(view: DepthView, key: DepthView) -> ViewAlignment | None:
     for _ in range(_ROUNDS):
         step = _step(found)
         moved = step @ moved
+        if np.abs(step - np.eye(4)).max() < _STILL:
+            break
         found = _neighbors(own, key, moved)
         if found is None:
             return None
-        if np.abs(step - np.eye(4)).max() < _STILL:
-            break
-    shift = own @ moved[:3, :3].T + moved[:3, 3] - (own @ reported[:3, :3].T + reported[:3, 3])
-    off_m = float(np.linalg.norm(shift, axis=1).mean())
+    change = moved - reported
+    off_m = float(np.sqrt(((change[:3, :3] @ own.T + change[:3, 3:]) ** 2).sum(axis=0)).mean())
     return ViewAlignment(count, before, _fit(found), off_m, np.asarray(np.linalg.inv(reported) @ moved))
 
 
