@@ -33,9 +33,10 @@ from kc_vla.ros.skill_messages import area_messages, result_message
 from kc_vla.ros.skill_parameters import SkillParameters
 from kc_vla.ros.skills import seen_message
 from kc_vla.ros.work import answer, runner
-from kc_vla.skills.interface import STILL_STOPPED, STOPPED, ArmReading
+from kc_vla.skills.interface import ArmReading
 from kc_vla.skills.skill_run import LONGEST_GAP, SkillOutcome, SkillRun
 from kc_vla.skills.station import AREA, SkillStation, posture_with, workplace_map
+from kc_vla.skills.watch import NewestReading, SkillWatch
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ActionChunk, ObjectDetections
 from kc_vla_msgs.srv import LookAround, PredictChunk
@@ -65,11 +66,9 @@ class SkillServerNode(StackNode):
         except StackError as error:
             raise StartError(str(error)) from error
         self._station: SkillStation | None = None
-        self._reading: ArmReading | None = None
+        self._arm, self._watch = NewestReading(), SkillWatch()
         self._reports: deque[ObjectDetections] = deque(maxlen=_WAITING)
-        self._busy, self._asked_at, self._stop_why, self._skill = False, 0.0, "", ""
-        self._stopped, self._askers, self._looking = False, 1, False
-        self._answering = 0
+        self._busy, self._looking, self._skill = False, False, ""
         self._work = runner(self, False, "the skill", room=4, refusals=(StackError,))
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self._policy = self.call(PredictChunk, topics.SKILL_POLICY)
@@ -92,7 +91,8 @@ class SkillServerNode(StackNode):
 
     def on_episode(self, episode: Episode) -> None:
         """Forget the episode before: its things, and what was in the hand."""
-        self._reading, self._stop_why = None, "the episode is over"
+        self._arm.begin_episode()
+        self._watch.end_episode()
         self._reports.clear()
         self._station = self.parameters.station(self._robot) if episode.running else None
 
@@ -114,7 +114,7 @@ class SkillServerNode(StackNode):
         if step < 0:
             return
         try:
-            self._reading = reading_from(message, self._robot, step)
+            self._arm.reading = reading_from(message, self._robot, step)
         except BadMessageError as error:
             self.problem(str(error))
 
@@ -122,19 +122,13 @@ class SkillServerNode(StackNode):
         self._reports.append(message)
 
     def _on_stopped(self, message: Bool) -> None:
-        self._stopped = message.data
-        if message.data:
-            self._stop_why = STOPPED
+        self._watch.set_stopped(message.data)
 
     # -- set-points for the arm ---------------------------------------------------------------------------------
 
     async def _predict(self, request: PredictChunk.Request, response: PredictChunk.Response) -> PredictChunk.Response:
-        self._answering += 1
-        try:
+        with self._watch.answering():
             return await self._predicted(request, response)
-        finally:
-            self._answering -= 1
-            self._asked_at = time.monotonic()
 
     async def _predicted(self, request: PredictChunk.Request, response: PredictChunk.Response) -> PredictChunk.Response:
         episode, station = self.episode, self._station
@@ -142,13 +136,9 @@ class SkillServerNode(StackNode):
             response.message = f"episode '{request.episode_id}' is not running here"
             return response
         began = time.monotonic()
-        while self._reading is None or self._reading.step < request.observation_frame:
-            if time.monotonic() - began > self.parameters.wait_timeout or station is not self._station:
-                response.message = f"no joint state of frame {request.observation_frame} has come"
-                return response
-            await self.sleep(_POLL_S)
-        reading = self._reading
+        wait_s = self.parameters.wait_timeout
         try:
+            reading = await self._arm.wait_for(request.observation_frame, wait_s, self.sleep)
             step, joints, widths = await answer(self._work, partial(self._advance, station, reading))
         except StackError as error:
             response.message = str(error)
@@ -192,7 +182,7 @@ class SkillServerNode(StackNode):
     def _advance(self, station: SkillStation, reading: ArmReading) -> tuple[int, Any, Any]:
         """Go on with the skill; on the worker's thread."""
         self._look(station)
-        joints, widths = station.advance(reading, LONGEST_GAP, lambda: self._reading or reading)
+        joints, widths = station.advance(reading, LONGEST_GAP, lambda: self._arm.reading or reading)
         return station.context.arm.step, joints, widths
 
     def _look(self, station: SkillStation) -> None:
@@ -249,14 +239,13 @@ class SkillServerNode(StackNode):
         try:
             return await self._do(goal, Call(goal.request.skill, tuple(goal.request.arguments)))
         finally:
-            self._busy, self._askers = False, 1
+            self._busy = False
 
     async def _do(self, goal: Any, call: Call) -> DoSkill.Result:
         """Begin a skill, and wait until it is over; the arm controller's requests carry it on."""
         station = self._station
         began_ns, told_at = self.get_clock().now().nanoseconds, 0.0
-        self._stop_why = STILL_STOPPED if self._stopped else ""
-        self._asked_at = time.monotonic()
+        self._watch.begin()
         if station is None:
             goal.abort()
             return DoSkill.Result(done=False, reason="no episode is running")
@@ -286,18 +275,8 @@ class SkillServerNode(StackNode):
 
     def _interrupted(self, goal: Any) -> str:
         """Return why a skill is not gone on with; empty where it is."""
-        if goal.is_cancel_requested:
-            return "it was stopped"
-        if self._stop_why:
-            return self._stop_why
-        askers = self.count_clients(f"{self.resolve_service_name(topics.DO_SKILL)}/_action/send_goal")
-        self._askers = max(self._askers, askers)
-        if askers < self._askers:  # nobody says whose goal it is: the one that is gone may be that client
-            return "the client that asked for it is gone: the arm holds"
-        silent = 0.0 if self._answering else time.monotonic() - self._asked_at  # a way that is planned may take a while
-        if silent > self.parameters.silence:
-            return f"arm_controller has not asked for set-points for {silent:.0f} s: is it alive?"
-        return ""
+        clients = self.count_clients(f"{self.resolve_service_name(topics.DO_SKILL)}/_action/send_goal")
+        return self._watch.why_interrupted(goal.is_cancel_requested, clients, self.parameters.silence)
 
 
 def main() -> None:
