@@ -153,6 +153,34 @@ def test_after_a_restart_a_hand_that_was_half_open_is_found_empty() -> None:
     assert kitchen.do("PickupObject", "apple_1").done
 
 
+def test_what_is_in_the_hand_as_an_episode_begins_is_not_dropped_before_it_is_known() -> None:
+    kitchen = FakeKitchen()
+    kitchen.do("PickupObject", "apple_1")
+    kitchen.restart()
+    kitchen.index, kitchen.blind = 0, True
+    width = kitchen.width
+    for _ in range(20):
+        kitchen.step()
+    assert kitchen.width == width
+    refused = "something is in the hand, and it is not known what: take it out of the fingers by hand"
+    for call in (("PickupObject", "apple_1"), ("PutObject", "apple_1", "worktop")):
+        assert kitchen.do(*call).reason == refused
+        assert kitchen.in_hand == "apple_1"
+    kitchen.blind = False
+    kitchen.report()
+    assert kitchen.do("PutObject", "apple_1", "worktop").done
+
+
+def test_an_empty_hand_that_is_half_open_as_an_episode_begins_is_felt_to_be_empty() -> None:
+    kitchen = FakeKitchen()
+    kitchen.width = 0.04
+    kitchen.restart()
+    for _ in range(20):
+        kitchen.step()
+    assert kitchen.width == 0.04
+    assert kitchen.do("PickupObject", "apple_1").done
+
+
 def test_without_perception_nothing_moves() -> None:
     kitchen = FakeKitchen()
     kitchen.blind = True

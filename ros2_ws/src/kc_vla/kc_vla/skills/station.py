@@ -15,7 +15,7 @@ from kc_vla.planning.skills import Call
 from kc_vla.skills.context import LEAST_M, SkillContext
 from kc_vla.skills.hands import yaw_of
 from kc_vla.skills.held_thing import between_fingers
-from kc_vla.skills.interface import ArmReading, Skill, SkillError, Vector
+from kc_vla.skills.interface import ArmReading, HoldStage, Skill, SkillError, Vector
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.placing import SURFACE
 from kc_vla.skills.skill_run import LONGEST_GAP, SkillOutcome, SkillRun
@@ -30,6 +30,8 @@ _KEPT_S = 600.0
 """What was seen so long ago is not reported as seen any more, s."""
 _JUST_S = 0.5
 """A report that is no older than this is of now; so long a thing may fall, s."""
+_FEEL_S = 1.0
+"""So long fingers take to close on what is in the hand, or on nothing, s."""
 _OF_MOTION = OF_FRONT | {SWITCH}
 """Attributes for the arm alone, which a memory need not keep."""
 
@@ -56,11 +58,13 @@ class SkillStation:
         self.context, self._ways, self._seconds = context, ways, seconds
         self.run: SkillRun | None = None
         self.wrong = ""
-        self._fresh = True
+        self._fresh, self._unsure = True, False
 
     def begin(self, call: Call) -> SkillRun:
         """Begin a skill; a call that is none, or that this arm cannot do, is over at once."""
         context = self.context
+        if self._unsure:
+            context.unknown, self._unsure = True, False
         self._recognize()
         try:
             skill = begin_skill(call, context, self._ways)
@@ -68,6 +72,8 @@ class SkillStation:
             self.run = SkillRun(_nothing(), context, 1)
             self.run.outcome = SkillOutcome(False, str(failure))
             return self.run
+        if context.unknown:
+            skill = _feeling_first(context, skill)
         self.run = SkillRun(skill, context, context.steps(self._seconds))
         return self.run
 
@@ -86,7 +92,9 @@ class SkillStation:
         """
         context, run = self.context, self.run
         if self._fresh:
-            context.unknown = _something_in(context, reading)
+            amid = reading.step > LONGEST_GAP
+            context.unknown = amid and _may_hold(context, reading)
+            self._unsure = not amid and _may_hold(context, reading)  # fingers do not move before a skill is asked for
         if not self._fresh and reading.step < context.arm.step:  # it waited while a way was planned: time went on
             reading = context.arm
         if self._fresh or (context.sent is not None and reading.step - context.arm.step > LONGEST_GAP and _idle(run)):
@@ -178,9 +186,15 @@ def is_carried(object_type: str) -> bool:
     return plain_type(object_type) not in IMMOVABLE and object_type not in FURNITURE
 
 
-def _something_in(context: SkillContext, reading: ArmReading) -> bool:
-    """Return whether a hand holds something as this begins amid an episode: its fingers are neither open nor closed."""
-    return reading.step > LONGEST_GAP and LEAST_M < reading.width < context.opening - LEAST_M
+def _may_hold(context: SkillContext, reading: ArmReading) -> bool:
+    """Return whether a hand may hold something as this begins: its fingers are neither open nor closed."""
+    return LEAST_M < reading.width < context.opening - LEAST_M
+
+
+def _feeling_first(context: SkillContext, skill: Skill) -> Skill:
+    """Return a skill before which the fingers close: they meet where nothing is between them."""
+    yield HoldStage("feel", context.steps(_FEEL_S), lambda: not context.unknown, width=0.0)
+    return (yield from skill)
 
 
 def _idle(run: SkillRun | None) -> bool:
