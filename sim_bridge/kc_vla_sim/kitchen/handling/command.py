@@ -114,12 +114,12 @@ def _one_skill(options: argparse.Namespace) -> Iterator[SkillVerdict]:
     from kc_vla_sim.kitchen.handling.skill_policy import SkillPolicy
 
     layout, seeds = prepared_for(options.skill, options.thing), seeds_of(options.split, options.kitchens)
-    for way in dict.fromkeys(map(SkillWay, options.by or [SkillWay.MOTION])):
-        policy, given = None, _arm_options(options)
-        if way is SkillWay.POLICY:
-            policy = SkillPolicy(options.models, options.policy)
-            given["image_size"] = given["image_size"] or _POLICY_IMAGES
-        yield from play_one(layout, seeds, way, policy, **given)
+    ways = list(dict.fromkeys(map(SkillWay, options.by or [SkillWay.MOTION])))
+    policy, given = None, _arm_options(options)
+    if SkillWay.POLICY in ways:
+        policy = SkillPolicy(options.models, options.policy)
+        given["image_size"] = given["image_size"] or _POLICY_IMAGES
+    yield from play_one(layout, seeds, ways, policy, **given)
 
 
 def _arm_options(options: argparse.Namespace) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class KitchenArm:
         frame: of the simulator, the newest.
         seldom: looks and detections are left out while the arm moves, which takes a third of the time: nothing that
             depends on them may happen meanwhile.
+        ways: by which way each skill is done from the next kitchen on; None: all by motions.
         watch: gets each frame, for a video or a test that disturbs; None for nobody.
     """
 
@@ -80,7 +81,7 @@ class KitchenArm:
         self.watch: Watcher | None = None
         self.seldom = False
         self.cancelled = False
-        self._ways, self._policy = ways, policy
+        self.ways, self._policy = ways, policy
         self._stage: PolicyStage | None = None
         self._paths = paths or MotionPathMaker(ROBOT)
         self._scene = PerceivedScene()
@@ -93,7 +94,7 @@ class KitchenArm:
         self.simulator.draws, self.simulator.detects = False, not self.seldom
         self._scene.forget()
         context = SkillContext(reading_of(self.frame), self._scene, self._paths, ROBOT.opening, CONTROL_RATE)
-        self.station = SkillStation(context, self._ways)
+        self.station = SkillStation(context, self.ways)
         self._perception.begin()
         for _ in range(self._perception.first_looks):
             self._see()

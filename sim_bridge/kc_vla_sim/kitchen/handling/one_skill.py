@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kc_vla.core.shares import Share
+from kc_vla.planning.skills import Call
 from kc_vla.skills.skill_table import SkillWay
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
 from kc_vla_sim.kitchen.handling.prepared import PreparedLayout
@@ -23,43 +24,52 @@ _DISTURBED_M = 0.05
 
 
 def play_one(
-    layout: PreparedLayout, seeds: Sequence[int], way: SkillWay, policy: SkillPolicy | None = None, **arm_options: Any
+    layout: PreparedLayout,
+    seeds: Sequence[int],
+    ways: Sequence[SkillWay],
+    policy: SkillPolicy | None = None,
+    **arm_options: Any,
 ) -> Iterator[SkillVerdict]:
     """Yield the verdict of the simulator's truth on a skill in each kitchen, from the usual posture of the arm.
 
     Args:
         layout: draws the kitchens, and says which skill it is.
         seeds: of the kitchens.
-        way: by which it is done.
-        policy: that does it; None for a motion.
+        ways: by which it is done, one after the other in each kitchen.
+        policy: that does it where that is one of the ways.
         arm_options: of `KitchenArm`: the detector, and what belongs to it.
     """
-    call = layout.call
-    arm = KitchenArm(seeds[0], layout=layout, ways={call.skill: way}, policy=policy, **arm_options)
+    arm = KitchenArm(seeds[0], layout=layout, policy=policy, **arm_options)
     arm.seldom = True
     try:
         for seed in seeds:
-            arm.begin(seed)
-            before = _free_things(arm, call.arguments[0])
-            result = arm.do(call)
-            for _ in range(_REST):
-                arm.stay()
-            arm.look()
-            after = _free_things(arm, call.arguments[0])
-            moved = sorted(name for name in before if _away(before, after, name) > _DISTURBED_M)
-            yield SkillVerdict(
-                seed,
-                call.skill,
-                call.arguments,
-                result.done,
-                is_done(call, arm.frame),
-                result.reason,
-                result.seconds,
-                by=way.value,
-                disturbed=tuple(moved),
-            )
+            for way in ways:
+                yield _played(arm, layout.call, seed, way)
     finally:
         arm.close()
+
+
+def _played(arm: KitchenArm, call: Call, seed: int, way: SkillWay) -> SkillVerdict:
+    arm.ways = {call.skill: way}
+    arm.begin(seed)
+    before = _free_things(arm, call.arguments[0])
+    result = arm.do(call)
+    for _ in range(_REST):
+        arm.stay()
+    arm.look()
+    after = _free_things(arm, call.arguments[0])
+    moved = tuple(sorted(name for name in before if _away(before, after, name) > _DISTURBED_M))
+    return SkillVerdict(
+        seed,
+        call.skill,
+        call.arguments,
+        result.done,
+        is_done(call, arm.frame),
+        result.reason,
+        result.seconds,
+        by=way.value,
+        disturbed=moved,
+    )
 
 
 def one_skill_table(verdicts: Sequence[SkillVerdict]) -> str:
