@@ -164,29 +164,29 @@ def test_the_gripper_moves_while_it_has_power_and_stays_in_its_range():
     arm = ready()
     arm.receive(GripperTarget(50_000, 1_000, 0, False))
     run(arm, 1.0)
-    assert arm.opening == 0.0
+    assert arm.gripper.width == 0.0
     arm.receive(GripperTarget(500_000, 1_000, 1, False))
     run(arm, 0.1)
-    assert 0 < arm.opening < 0.02
+    assert 0 < arm.gripper.width < 0.02
     run(arm, 1.0)
-    assert arm.opening == pytest.approx(0.07)
+    assert arm.gripper.width == pytest.approx(0.07)
 
 
 def test_fingers_close_on_a_thing_that_is_between_them_and_no_further():
     arm = ready()
     arm.receive(GripperTarget(70_000, 1_000, 1, False))
     run(arm, 1.0)
-    arm.between = 0.045
+    arm.gripper.between = 0.045
     arm.receive(GripperTarget(0, 800, 1, False))
     run(arm, 0.05)
-    assert arm.gripping == 0  # on their way
+    assert arm.gripper.gripping == 0  # on their way
     run(arm, 1.0)
-    assert (arm.opening, arm.gripping) == (pytest.approx(0.045), 800)
+    assert (arm.gripper.width, arm.gripper.gripping) == (pytest.approx(0.045), 800)
     (gripper,) = (frame.data for frame in arm.fast_feedback() if frame.id == 0x2A8)
     assert struct.unpack(">ih", gripper[:6]) == (45_000, 800)
-    arm.between = 0.0  # it fell
+    arm.gripper.between = 0.0  # it fell
     run(arm, 1.0)
-    assert (arm.opening, arm.gripping) == (0.0, 0)
+    assert (arm.gripper.width, arm.gripper.gripping) == (0.0, 0)
 
 
 def test_feedback_tells_angles_power_and_silence():

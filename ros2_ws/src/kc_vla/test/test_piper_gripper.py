@@ -12,7 +12,8 @@ from piper import PIPER, REST
 from kc_vla.arm.claim import claim
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import INTERFACE
-from kc_vla.arm.emulator.frames import Frame, FrameError, GripperTarget, read_command
+from kc_vla.arm.emulator.frames import Frame, FrameError, GripperTarget
+from kc_vla.arm.emulator.setting_frames import read_setting
 from kc_vla.arm.piper import PiperArm
 from kc_vla.cli import main
 
@@ -20,16 +21,16 @@ from kc_vla.cli import main
 @pytest.mark.parametrize("data", [[99, 70, 1], [100, 71, 1], [100, 70, 0], [100, 70, 11]])
 def test_the_emulator_refuses_a_setting_that_there_is_not(data: list[int]) -> None:
     with pytest.raises(FrameError, match="one of 0, 70 and 100"):
-        read_command(Frame(0x47D, bytes([*data, 0, 0, 0, 0, 0])))
+        read_setting(Frame(0x47D, bytes([*data, 0, 0, 0, 0, 0])))
 
 
 def test_a_gripper_without_a_stroke_does_not_move() -> None:
     arm = EmulatedArm(PIPER)
-    arm.setting = type(arm.setting)(100, 0, 1)
+    arm.gripper.setting = type(arm.gripper.setting)(100, 0, 1)
     arm.receive(GripperTarget(50_000, 1_000, 1, False))
     for _ in range(200):
         arm.step(0.005)
-    assert arm.opening == 0.0
+    assert arm.gripper.width == 0.0
 
 
 def test_a_new_gripper_is_noticed_set_up_once_and_then_moves(
@@ -50,15 +51,15 @@ def test_a_new_gripper_is_noticed_set_up_once_and_then_moves(
 
         assert main(["setup", "piper", str(bus_path)]) == 0
         told = capsys.readouterr().out
-        assert "is not set: it reports a width of 0 and does not move" in told
+        assert "stroke of the gripper: the stroke of the gripper is not set, so that it reports a width of 0" in told
         assert "to be sent: frame 0x47D, a stroke of 70 mm; the arm keeps it, and nothing moves" in told
         assert "nothing was done: --do does it, after asking" in told
-        assert emulator.arm.setting.stroke == 0
+        assert emulator.arm.gripper.setting.stroke == 0
 
         assert main(["setup", "piper", str(bus_path), "--yes"]) == 0
         assert "done: the arm reports a stroke of 70 mm" in capsys.readouterr().out
         assert main(["setup", "piper", str(bus_path), "--do"]) == 0  # nothing to do: it does not ask
-        assert "is 70 mm" in capsys.readouterr().out
+        assert "stroke of the gripper: 70 mm" in capsys.readouterr().out
 
         arm = connected()
         assert arm.warnings == ()

@@ -82,7 +82,7 @@ def test_broken_limits_are_refused_before_the_arm_gets_power(
         with pytest.raises(UnfitArmError) as refused, connected(bus_path):
             pass
         assert words in str(refused.value)
-        assert "It is not enabled: read and set its limits with the vendor's tool" in str(refused.value)
+        assert "It is not enabled: run 'kc-vla setup piper CAN --factory-limits --do'" in str(refused.value)
         assert "\n" not in str(refused.value)
         assert not emulator.arm.body.powered.any()
 

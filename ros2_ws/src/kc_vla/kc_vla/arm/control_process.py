@@ -130,7 +130,8 @@ class ControlProcess:
             raise UnfitArmError(f"driver '{wiring.driver}' fails: {type(error).__name__}: {error}") from error
         had_power = arm.may_be_enabled()
         moved = arm if wiring.offsets is None else OffsetArm(arm, wiring.offsets)
-        servo = Servo(moved, settings, Workspace(arm.kinematics, settings.lowest, settings.highest))
+        workspace = Workspace(arm.kinematics, settings.lowest, settings.highest, wiring.robot.down)
+        servo = Servo(moved, settings, workspace)
         warnings = (*warnings, *arm.warnings, *_doubts(servo.home, arm, moved.read_state()))
         self._servo = servo
         self.period, self._stale_after = settings.period, settings.stale_after

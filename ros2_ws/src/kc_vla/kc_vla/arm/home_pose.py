@@ -8,6 +8,7 @@ from kc_vla.arm.interface import LIES
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.outside import AT_LIMIT, beyond, outside
 from kc_vla.core.robot import JointLimits, Vector
+from kc_vla.core.robot_model import DOWN
 
 _TOOL = 0.1
 """Distance from the flange to the end of a tool that an arm may carry, m."""
@@ -27,15 +28,22 @@ class HomePose:
         doubt: reason why the arm must not be disabled there; empty if it may be.
     """
 
-    def __init__(self, angles: Vector, limits: JointLimits, kinematics: Kinematics) -> None:
+    def __init__(
+        self,
+        angles: Vector,
+        limits: JointLimits,
+        kinematics: Kinematics,
+        down: tuple[float, float, float] = DOWN,
+    ) -> None:
         """Take the home pose of a robot file.
 
         Args:
             angles: Home pose of the file (N,), rad.
             limits: Limits of the arm's joints, rad.
             kinematics: Forward kinematics from the base frame to the flange, m.
+            down: Direction of gravity in the base frame, a unit vector.
         """
-        self._kinematics = kinematics
+        self._kinematics, self._up = kinematics, -np.array(down)
         near = beyond(angles, limits) <= AT_LIMIT
         self.angles = np.where(near, np.clip(angles, limits.lowest, limits.highest), angles)
         found = outside(angles, limits)
@@ -72,5 +80,5 @@ class HomePose:
     def _heights(self, angles: Vector) -> Vector:
         """Return heights (..., N + 1), m, of the joints and of the end of a tool at joint angles (..., N), rad."""
         frames = self._kinematics.frames(angles)
-        tool = frames[..., -1, 2, 3] + _TOOL * frames[..., -1, 2, 2]
-        return np.concatenate([frames[..., 2, 3], tool[..., None]], axis=-1)
+        tool = frames[..., -1, :3, 3] + _TOOL * frames[..., -1, :3, 2]
+        return np.concatenate([frames[..., :3, 3] @ self._up, (tool @ self._up)[..., None]], axis=-1)

@@ -49,6 +49,8 @@ class ArmState:
         line: why no state comes or the arm follows no set-points, and what to do; empty if unknown.
         doubt: why no motion may begin at these angles yet; empty if it may.
         own_stop: the stop of the arm itself that holds it until `reset`, and who set it; empty without one.
+        gripper_faults: a text for each fault of the gripper. It blocks the arm as another fault does; `enable` clears
+            it, or accepts that the gripper is lost, so that it does not keep the arm from being enabled.
         efforts: measured torque of the joints and of the gripper (N + 1,), N m; None where the driver has none.
     """
 
@@ -63,6 +65,7 @@ class ArmState:
     doubt: str = ""
     own_stop: str = ""
     efforts: Vector | None = None
+    gripper_faults: tuple[str, ...] = ()
 
 
 def require_target(angles: Vector, gripper: float, limits: JointLimits, at: Vector) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,17 @@ from kc_vla.arm.last_words import PARKED
 from kc_vla.arm.outside import beyond
 from kc_vla.arm.piper_firmware import firmware_of
 from kc_vla.arm.piper_flange import misplaced
-from kc_vla.arm.piper_gripper import NOT_SET, read_stroke
+from kc_vla.arm.piper_gripper import GripperWatch, gripper_of
 from kc_vla.arm.piper_link import PiperLink
 from kc_vla.arm.piper_models import JOINTS, require_limits, require_model, require_piper
-from kc_vla.core.robot import JointLimits, Robot, Vector
+from kc_vla.arm.piper_mount import LOADS, MOUNTS, require_mount
+from kc_vla.arm.piper_queries import read_firmware, read_limits, wait
+from kc_vla.arm.piper_role import ArmRole, role_of, why_silent
+from kc_vla.arm.piper_unfinished import unfinished
+from kc_vla.core.robot import Robot, Vector
 
 _JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
-_STATUS, _LIMITS = 0x2A1, 0x473
+_STATUS = 0x2A1
 _CAN_CONTROL, _TEACHING, _MOVE_JOINTS, _ALL = 1, 2, 1, 7
 _STOP = 0x150
 _STOPPED, _TAUGHT = 1, (11, 12, 13)
@@ -32,10 +35,8 @@ _FULL_SPEED, _SLOW = 100, 10
 _OUT_OF_RANGE = 4
 _EXPECTED_S = 0.5
 """So long after a set-point outside of the arm's own limits it says that it is there."""
-_GRIPPER_TORQUE = 1000
-_GRIPPER_ON, _GRIPPER_OFF = 1, 0
-_POLL_S = 0.02
-_ASK_AGAIN_S, _GRIPPER_ANSWER_S = 0.3, 1.0
+_GRIPPER_OFF, _GRIPPER_ON, _GRIPPER_CLEAR_ON = 0, 1, 3
+_VALID = 0xAE
 _MOST_TOLD = 60
 _UNIT = np.radians(1e-3)
 _FOREIGN_S = 1.0
@@ -75,7 +76,17 @@ class PiperArm:
     shutdown_message = PARKED
     has_brakes = False
 
-    def __init__(self, robot: Robot, channel: str = "can0", bus: str = "socketcan", patience: float = 3.0) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        channel: str = "can0",
+        bus: str = "socketcan",
+        patience: float = 3.0,
+        *,
+        mount: str = "",
+        load: str = "",
+        gripper_effort: float = 1.0,
+    ) -> None:
         """Prepare; `connect` begins.
 
         Args:
@@ -83,11 +94,17 @@ class PiperArm:
             channel: of the bus.
             bus: python-can's name of its kind.
             patience: s that the arm may take to answer.
+            mount: installation position that is sent at enabling, of `MOUNTS`; empty: what the arm is set to.
+            load: end load that is sent at enabling, of `LOADS`; empty: what the arm is set to.
+            gripper_effort: largest torque of the gripper, N m.
 
         Raises:
             UnfitArmError: no Piper can have such a robot file.
         """
         require_piper(robot)
+        require_mount(robot, mount)
+        self._mount, self._load, self._gripper_torque = MOUNTS.get(mount, 0), load, round(gripper_effort * 1e3)
+        self._gripper = GripperWatch()
         self._robot = robot
         self.limits, self.told_limits, self.home_pose = robot.limits, robot.limits, robot.rest
         self.firmware, self.kinematics = "", Kinematics(robot.links_of(""))
@@ -130,18 +147,29 @@ class PiperArm:
         return bool(self.read_state().powered.any())
 
     def diagnostics(self) -> dict[str, object]:
-        """Return the state of the CAN bus and its error counters for the diagnostics."""
+        """Return the state of the CAN bus with its error counters, and of the gripper, for the diagnostics."""
         health = self.health
         counters = {"transmit_errors": health.transmit_errors, "receive_errors": health.receive_errors}
         counters |= {"error_frames": health.error_frames}
-        return {"bus": str(health.state), **{f"bus/{name}": count for name, count in counters.items()}}
+        line = {"bus": str(health.state), **{f"bus/{name}": count for name, count in counters.items()}}
+        return line if self._sdk is None else {**line, "gripper": gripper_of(self._sdk).in_words()}
 
     def enable(self) -> None:
-        """Enable all motors in command mode, at low speed while a joint is outside of its limits."""
+        """Enable all motors in command mode, at low speed while a joint is outside of its limits.
+
+        What the robot file says of mount and load is sent with it. An error of the gripper is cleared once, with its
+        power on and its width as it is: without power it would release what it holds.
+        """
+        clears = self._gripper.begin(report := gripper_of(self._sdk), time.monotonic())
         self._slow = self._is_outside(self.read_state().angles)
         with self._lock:
-            self._sdk.MotionCtrl_2(_CAN_CONTROL, _MOVE_JOINTS, _SLOW if self._slow else _FULL_SPEED)
+            if self._load:
+                self._sdk.ArmParamEnquiryAndConfig(0, 0, 0, _VALID, LOADS[self._load])
+            self._move_joints(_SLOW if self._slow else _FULL_SPEED)
             self._sdk.EnableArm(_ALL)
+            if clears:
+                width = round(min(max(report.width, 0.0), self._robot.opening) * 1e6)
+                self._sdk.GripperCtrl(width, self._gripper_torque, _GRIPPER_CLEAR_ON, 0)
 
     def read_state(self) -> ArmState:
         """Return the state that the latest feedback frames make up."""
@@ -149,7 +177,7 @@ class PiperArm:
         told = sdk.GetArmJointMsgs().joint_state
         status = sdk.GetArmStatus().arm_status
         fast, slow = sdk.GetArmHighSpdInfoMsgs(), sdk.GetArmLowSpdInfoMsgs()
-        numbers, grip = range(1, JOINTS + 1), sdk.GetArmGripperMsgs().gripper_state
+        numbers, grip = range(1, JOINTS + 1), gripper_of(sdk)
         drivers = [getattr(slow, f"motor_{k}").foc_status for k in numbers]
         self._at = np.radians([getattr(told, f"joint_{k}") / 1e3 for k in numbers])
         mode, word = int(status.ctrl_mode), int(status.arm_status)
@@ -160,13 +188,14 @@ class PiperArm:
             age=self._age(),
             angles=self._at.copy(),
             speeds=np.array([getattr(fast, f"motor_{k}").motor_speed / 1e3 for k in numbers]),
-            gripper=grip.grippers_angle * 1e-6,
+            gripper=grip.width,
             powered=np.array([bool(driver.driver_enable_status) for driver in drivers]),
             in_command_mode=mode == _CAN_CONTROL,
             faults=_faults(fault, drivers, sdk.since_foreign_command()),
-            line=advice(sdk.health, self._channel) if sdk.health.state is not BusState.ACTIVE else "",
+            line=self._line(),
             own_stop=self._own_stop(mode, word),
-            efforts=np.array([*(getattr(fast, f"motor_{k}").effort for k in numbers), grip.grippers_effort]) / 1e3,
+            efforts=np.array([*(getattr(fast, f"motor_{k}").effort / 1e3 for k in numbers), grip.effort]),
+            gripper_faults=self._gripper.faults(grip),
         )
 
     def set_target(self, angles: Vector, gripper: float) -> None:
@@ -187,14 +216,14 @@ class PiperArm:
         with self._lock:
             if self._slow and not is_outside and not self._is_outside(self._at):
                 self._slow = False
-                self._sdk.MotionCtrl_2(_CAN_CONTROL, _MOVE_JOINTS, _FULL_SPEED)
+                self._move_joints(_FULL_SPEED)
             self._sdk.JointCtrl(*(round(value) for value in np.degrees(angles) * 1e3))
-            self._sdk.GripperCtrl(round(self._opening * 1e6), _GRIPPER_TORQUE, _GRIPPER_ON, 0)
+            self._sdk.GripperCtrl(round(self._opening * 1e6), self._gripper_torque, _GRIPPER_ON, 0)
 
     def disable(self) -> None:
         """Ask the gripper and all motors to disable, without waiting: `read_state` reports when they are."""
         with self._lock:
-            self._sdk.GripperCtrl(round(self._opening * 1e6), _GRIPPER_TORQUE, _GRIPPER_OFF, 0)
+            self._sdk.GripperCtrl(round(self._opening * 1e6), self._gripper_torque, _GRIPPER_OFF, 0)
             self._sdk.DisableArm(_ALL)
 
     def reset(self) -> None:
@@ -214,6 +243,17 @@ class PiperArm:
         if self._sdk.broken:
             self._sdk.reopen()
 
+    def _move_joints(self, speed: int) -> None:
+        """Have the arm follow joint angles at a share of its top speed, %, mounted as the robot file says."""
+        self._sdk.MotionCtrl_2(_CAN_CONTROL, _MOVE_JOINTS, speed, 0, 0, self._mount)
+
+    def _line(self) -> str:
+        """Return why no state comes, and what to do; empty if the line is well, or nothing is known."""
+        if self._sdk.health.state is not BusState.ACTIVE:
+            return advice(self._sdk.health, self._channel)
+        is_leader = self._age() > _EXPECTED_S and role_of(self._sdk) is ArmRole.LEADER
+        return why_silent(self._sdk, self._channel) if is_leader else ""
+
     def _own_stop(self, mode: int, status: int) -> str:
         """Return which stop of its own the arm reports, in words; empty without one.
 
@@ -231,18 +271,18 @@ class PiperArm:
     def _open(self) -> None:
         self._sdk = PiperLink(self._channel)
         self._sdk.open(self._channel, self._bus)
-        silent = f"no arm answers on '{self._channel}': has it power, and is the bus up at 1 Mbit/s?"
-        self._wait(lambda: self._age() < self._patience, silent)
-        self.told_limits = self._asked_limits()
+        if not wait(lambda: self._age() < self._patience, self._patience):
+            raise ArmError(f"no arm answers on '{self._channel}': {why_silent(self._sdk, self._channel)}")
+        with self._lock:
+            self.told_limits = read_limits(self._sdk, self._patience)
         require_limits(self.told_limits, self._robot)
         self.limits = self._robot.limits.narrowed(self.told_limits)
-        self.firmware, unknown = self._asked_firmware()
+        self.firmware, unknown = self._firmware()
         self.kinematics = Kinematics(self._robot.links_of(self.firmware))
         flange = misplaced(self._sdk.flange(), self.read_state().angles, self.firmware, self._robot)
         with self._lock:
-            gripper = read_stroke(self._sdk, _GRIPPER_ANSWER_S)
-        unset = NOT_SET.format(channel=self._channel) if gripper is not None and not gripper.stroke else ""
-        self.warnings = tuple(filter(None, (unknown, flange, unset)))
+            unset = unfinished(self._sdk, self._channel)
+        self.warnings = tuple(filter(None, (unknown, flange, *unset)))
 
     def _is_outside(self, angles: Vector) -> bool:
         """Return whether a joint is outside of the arm's own limits, by more than a unit of the wire."""
@@ -251,57 +291,16 @@ class PiperArm:
     def _age(self) -> float:
         return float(self._sdk.since(*_JOINT_FRAMES, _STATUS))
 
-    def _asked_firmware(self) -> tuple[str, str]:
-        """Return the firmware, as a name that is known or as the arm reports it, and a warning about it.
-
-        It is asked until two answers are the same: of one whose end was lost an older firmware would be read.
-        """
-        heard: list[str] = []
-
-        def sure() -> bool:
-            if answer := self._sdk.firmware.answer(time.monotonic()):
-                heard.append(firmware_of(answer) or answer)
-            if answer or self._sdk.firmware.age(time.monotonic()) > _ASK_AGAIN_S:
-                with self._lock:
-                    self._sdk.ask_firmware()
-            return len(heard) > 1 and heard[-1] == heard[-2]
-
-        self._wait(sure, "the arm does not tell its firmware")
-        told = heard[-1]
+    def _firmware(self) -> tuple[str, str]:
+        """Return the firmware, as a name that is known or as the arm reports it, and a warning about it."""
+        with self._lock:
+            told = read_firmware(self._sdk, self._patience)
         if firmware_of(told) or self._robot.older is None:
             return told, ""
         return "", (
             f"the arm's firmware '{told[:_MOST_TOLD]}' is not understood: the zero pose of the newest is assumed; "
             "compare a pose that the stack reports with a ruler before the arm moves"
         )
-
-    def _asked_limits(self) -> JointLimits:
-        """Ask each joint for its limits, one after the other.
-
-        The SDK's getter for all of them returns those of the last one six times.
-        """
-        rows = []
-        for motor in range(1, JOINTS + 1):
-            self._sdk.forget(_LIMITS)
-
-            def answered(motor: int = motor) -> bool:
-                with self._lock:
-                    self._sdk.SearchMotorMaxAngleSpdAccLimit(motor, 1)
-                told = self._sdk.GetCurrentMotorAngleLimitMaxVel().current_motor_angle_limit_max_vel
-                return self._sdk.since(_LIMITS) < self._patience and int(told.motor_num) == motor
-
-            self._wait(answered, f"joint {motor} does not tell its limits")
-            told = self._sdk.GetCurrentMotorAngleLimitMaxVel().current_motor_angle_limit_max_vel
-            rows.append((told.min_angle_limit / 10, told.max_angle_limit / 10, told.max_joint_spd / 1e3))
-        lowest, highest, speed = np.array(rows, float).T
-        return JointLimits(np.radians(lowest), np.radians(highest), speed)
-
-    def _wait(self, condition: Callable[[], bool], otherwise: str) -> None:
-        until = time.monotonic() + self._patience
-        while not condition():
-            if time.monotonic() > until:
-                raise ArmError(otherwise)
-            time.sleep(_POLL_S)
 
 
 def _faults(status: int, drivers: list[Any], foreign: float) -> tuple[str, ...]:

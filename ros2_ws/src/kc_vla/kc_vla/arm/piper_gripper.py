@@ -1,105 +1,114 @@
-"""What the gripper of a Piper is set to: out of the box it has no stroke, reports a width of 0 and does not move."""
+"""What the gripper of a Piper reports of itself, in words that an operator understands."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
-from kc_vla.arm.claim import claim
-from kc_vla.arm.interface import ArmError
+import numpy as np
+
 from kc_vla.arm.piper_link import PiperLink
 
-PATIENCE_S = 3.0
-"""How long an arm may take to answer, s."""
-_ANSWER = 0x47E
-_QUERY = 4
-_POLL_S, _ASK_AGAIN_S = 0.02, 0.2
-NOT_SET = (
-    "the stroke of the gripper is not set, so that it reports a width of 0 and does not move: end this, and run "
-    "'kc-vla setup piper {channel} --do'"
-)
+FRAME = 0x2A8
+ANSWERS_S = 1.0
+"""How long a gripper may take to answer a question, s."""
+LOST_S = 0.5
+"""Without a frame of the gripper for so long, s, it counts as lost; 200 come in a second."""
+_ONE_ENABLING_S = 0.5
+"""Calls to enable the arm that are no further apart than this belong together, s."""
+NOT_HOMED = "the gripper does not know its zero, so that its widths may be wrong"
+_FAULTS = {
+    "driver_overcurrent": "took too much current: look what its fingers press on",
+    "motor_overheating": "motor is too hot: let it cool down",
+    "driver_overheating": "driver is too hot: let it cool down",
+    "voltage_too_low": "supply voltage is too low: look at the arm's supply",
+    "sensor_status": "sensor fails: switch the arm off and on",
+    "driver_error_status": "driver reports an error: look at its cable",
+}
+"""What a bit of its status means, by the SDK's name, behind "the gripper" or "the gripper's"; the first counts."""
 
 
 @dataclass(frozen=True)
-class GripperStroke:
-    """What a gripper is set to.
+class GripperReport:
+    """What a gripper reports.
 
     Attributes:
-        range: of a teaching pendant, percent.
-        stroke: of the gripper, mm; 0: none is set.
-        friction: of a teaching pendant.
+        age: time since its latest frame, s; infinite if none came.
+        width: between its fingers, m.
+        effort: N m.
+        enabled: whether it has power.
+        homed: whether it knows its zero.
+        errors: names of its errors, as the SDK has them.
     """
 
-    range: int
-    stroke: int
-    friction: int
+    age: float
+    width: float
+    effort: float
+    enabled: bool
+    homed: bool
+    errors: tuple[str, ...]
+
+    def in_words(self) -> str:
+        """Return how it is, for the diagnostics."""
+        if not self.there:
+            return "does not answer"
+        if self.errors:
+            return _in_words(self.errors[0])
+        return f"{'on' if self.enabled else 'off'}{'' if self.homed else ', does not know its zero'}"
+
+    @property
+    def there(self) -> bool:
+        """Return whether it answers."""
+        return self.age < LOST_S
 
 
-def read_stroke(link: PiperLink, patience: float) -> GripperStroke | None:
-    """Return what the gripper is set to; None where the arm does not say, as with a firmware before S-V1.5-2.
+def gripper_of(link: PiperLink) -> GripperReport:
+    """Return the latest report of the gripper on a line."""
+    state = link.GetArmGripperMsgs().gripper_state
+    status = state.foc_status
+    return GripperReport(
+        age=link.since(FRAME),
+        width=state.grippers_angle * 1e-6,
+        effort=state.grippers_effort * 1e-3,
+        enabled=bool(status.driver_enable_status),
+        homed=bool(status.homing_status),
+        errors=tuple(name for name in _FAULTS if getattr(status, name)),
+    )
 
-    Args:
-        link: to the arm; nobody else sends through it meanwhile.
-        patience: s that the arm may take to answer.
+
+class GripperWatch:
+    """What is wrong with a gripper, from one enabling of the arm to the next.
+
+    A gripper that never answered is none. One that is lost blocks the arm once: a person who enables the arm then knows
+    of it, and the arm can be parked without it.
     """
-    link.forget(_ANSWER)
-    asked, until = float("-inf"), time.monotonic() + patience
-    while (now := time.monotonic()) < until:
-        if link.since(_ANSWER) < patience:
-            told = link.GetGripperTeachingPendantParamFeedback().arm_gripper_teaching_param_feedback
-            return GripperStroke(int(told.teaching_range_per), int(told.max_range_config), int(told.teaching_friction))
-        if now - asked > _ASK_AGAIN_S:
-            link.ArmParamEnquiryAndConfig(param_enquiry=_QUERY)
-            asked = now
-        time.sleep(_POLL_S)
-    return None
+
+    def __init__(self) -> None:
+        self._missed = True  # it was there since the arm was enabled last, or it need not be
+        self._asked_at = -np.inf
+
+    def begin(self, report: GripperReport, now: float) -> bool:
+        """Take note that the arm is asked to enable, as often as it is; return whether an error is to be cleared now.
+
+        Args:
+            report: latest report of the gripper.
+            now: steady time, s.
+        """
+        begins = now - self._asked_at > _ONE_ENABLING_S
+        self._asked_at = now
+        if not report.there:
+            self._missed = False
+        return begins and bool(report.errors) and report.there
+
+    def faults(self, report: GripperReport) -> tuple[str, ...]:
+        """Return what is wrong by the latest report, in words; empty if nothing is."""
+        if report.there:
+            self._missed = True
+            return tuple(_in_words(name) for name in report.errors[:1])
+        if not self._missed or not np.isfinite(report.age):
+            return ()
+        return ("nothing comes from the gripper any more: look at its cable; what it held may have fallen",)
 
 
-@contextmanager
-def gripper_on(channel: str) -> Iterator[tuple[PiperLink, GripperStroke]]:
-    """Open the line to an arm that no controller has, and yield it with what its gripper is set to.
-
-    Args:
-        channel: CAN interface, or the path of an emulated arm's bus.
-
-    Raises:
-        ArmError: there is no arm, it does not say what its gripper is set to, or a controller has it.
-    """
-    kind = "kc_vla_socket" if "/" in channel else "socketcan"
-    link = PiperLink(channel)
-    with closing(claim(channel)):
-        link.open(channel, kind)
-        try:
-            found = read_stroke(link, PATIENCE_S)
-            if found is None:
-                raise ArmError(
-                    f"no arm on '{channel}' says what its gripper is set to: has it power, is the bus up at 1 Mbit/s, "
-                    "and is its firmware S-V1.5-2 or newer?"
-                )
-            yield link, found
-        finally:
-            link.close()
-
-
-def set_stroke(link: PiperLink, stroke: int, former: GripperStroke, patience: float = PATIENCE_S) -> None:
-    """Set the stroke of the gripper and read it back; what else is set stays as it is.
-
-    Args:
-        link: to the arm; nobody else sends through it meanwhile.
-        stroke: 70 or 100, mm.
-        former: what the gripper is set to.
-        patience: s that the arm may take to answer.
-
-    Raises:
-        ArmError: the arm does not report that stroke afterwards.
-    """
-    link.GripperTeachingPendantParamConfig(min(max(former.range, 100), 200), stroke, min(max(former.friction, 1), 10))
-    time.sleep(_ASK_AGAIN_S)
-    found = read_stroke(link, patience)
-    if found is None or found.stroke != stroke:
-        what = "nothing" if found is None else f"{found.stroke} mm"
-        raise ArmError(
-            f"the stroke of {stroke} mm was sent, and the arm reports {what}: switch it off and on, and retry"
-        )
+def _in_words(name: str) -> str:
+    words = _FAULTS[name]
+    return f"the gripper {words}" if words.startswith("took") else f"the gripper's {words}"

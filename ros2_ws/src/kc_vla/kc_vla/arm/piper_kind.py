@@ -12,16 +12,32 @@ from kc_vla.core.options import option
 
 @dataclass(frozen=True)
 class PiperOptions:
-    """Where a Piper is."""
+    """Where a Piper is, how it is mounted, and what it is sent at enabling."""
 
     channel: str = option("CAN interface, up at 1 Mbit/s", "can0")
     bus: str = option("python-can's name of the kind of bus; kc_vla_socket: an emulated arm", "socketcan")
+    mount: str = option(
+        "installation position, cable to the rear, sent at enabling; none given: what the arm is set to",
+        "",
+        choices=("", "upright", "left", "right"),
+    )
+    load: str = option(
+        "end load, sent at enabling; none given: what the arm is set to", "", choices=("", "none", "half", "full")
+    )
+    gripper_effort: float = option("largest torque of the gripper, N m", 1.0, low=0.05, high=5.0)
 
 
 def _make(wiring: Wiring, options: PiperOptions) -> ArmDriver:
     from kc_vla.arm.piper import PiperArm
 
-    return PiperArm(wiring.robot, options.channel, options.bus)
+    return PiperArm(
+        wiring.robot,
+        options.channel,
+        options.bus,
+        mount=options.mount,
+        load=options.load,
+        gripper_effort=options.gripper_effort,
+    )
 
 
 PIPER = ArmKind(

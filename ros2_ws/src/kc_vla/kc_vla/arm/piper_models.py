@@ -59,8 +59,8 @@ def require_limits(reported: JointLimits, robot: Robot) -> None:
     if wrong:
         told = "; ".join(f"joint {', '.join(joints)}: {why}" for why, joints in wrong.items())
         raise UnfitArmError(
-            f"the arm reports joint limits that cannot be used: {told}. It is not enabled: read and set its "
-            "limits with the vendor's tool, or correct the robot file, and start again"
+            f"the arm reports joint limits that cannot be used: {told}. It is not enabled: run 'kc-vla setup piper CAN "
+            "--factory-limits --do' with its CAN interface, or correct the robot file, and start again"
         )
 
 
@@ -80,6 +80,26 @@ def _broken(reported: JointLimits, robot: Robot, joint: int) -> str:
         says = np.degrees([robot.limits.lowest[joint], robot.limits.highest[joint]])
         return f"{told}, and the robot file has {says[0]:.1f} to {says[1]:.1f}, which leaves no range"
     return ""
+
+
+def limits_differ(reported: JointLimits, robot: Robot) -> str:
+    """Return how the limits that an arm reports differ from those of a robot file, in words; empty where they do not.
+
+    The narrower ones count for the controller, so that wider ones of the arm do no harm.
+    """
+    words = []
+    for joint in range(len(robot.joints)):
+        if why := _broken(reported, robot, joint):
+            words.append(f"joint {joint + 1}: {why}")
+            continue
+        pairs = ((reported.lowest, robot.limits.lowest), (reported.highest, robot.limits.highest))
+        if max(abs(float(arm[joint] - file[joint])) for arm, file in pairs) > _ALIKE:
+            arm, file = (
+                f"{np.degrees(limits.lowest[joint]):.0f} to {np.degrees(limits.highest[joint]):.0f}"
+                for limits in (reported, robot.limits)
+            )
+            words.append(f"joint {joint + 1}: {arm} degrees, and {file} in the robot file")
+    return "; ".join(words)
 
 
 def require_model(told: JointLimits, robot: Robot, models: Iterable[str] = MODELS) -> None:

@@ -24,7 +24,7 @@ def reset(arm: ArmDriver, servo: Servo, supported: bool, stale_after: float) -> 
     if not (state.own_stop or state.faults or not state.in_command_mode):
         raise ArmError("not reset: the arm reports no stop and no error of its own: call arm/resume")
     if servo.falls() and not supported:
-        height = arm.kinematics.flange(state.angles)[2, 3]
+        height = servo.height(state.angles)
         raise ArmError(
             f"not reset: the reset cuts the motors' power, and the arm FALLS from where it is (flange at {height:.2f} "
             "m). Have people support it, then call arm/reset with {supported: true}"

@@ -75,7 +75,7 @@ class Servo:
         self._steps = 0
         self._powering_since = 0.0
         self._stepped_at: float | None = None
-        self.home = HomePose(arm.home_pose, arm.limits, workspace.kinematics)
+        self.home = HomePose(arm.home_pose, arm.limits, workspace.kinematics, workspace.down)
         self._ramp = Ramp.stay(self.home.angles)
         self._outside = OutsideWatch(arm.limits)
         self._leads_back = False
@@ -219,6 +219,10 @@ class Servo:
             and (bool(self.home.doubt) or not self.home.lies(state.angles))
         )
 
+    def height(self, angles: Vector) -> float:
+        """Return how high the flange is above the base at joint angles (N,), rad, against gravity, m."""
+        return self._workspace.height(angles)
+
     def release(self) -> None:
         """Disable an arm that lies at its home pose; nothing else is sent to it until `resume`.
 
@@ -285,7 +289,7 @@ class Servo:
     def _get_power(self, state: ArmState, now: float) -> None:
         if trouble := self._checks.not_to_begin(state):
             self._mode, self._reason = Mode.BLOCKED, trouble
-        elif state.powered.all() and state.in_command_mode:
+        elif state.powered.all() and state.in_command_mode and not state.gripper_faults:
             if self._stays_outside(state):
                 return
             start = beginning(state.angles, self._arm.limits, self._guard.step)

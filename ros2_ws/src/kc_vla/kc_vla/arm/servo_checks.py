@@ -35,7 +35,7 @@ class Checks:
 
     def trouble(self, state: ArmState) -> str:
         """Return why an arm that should hold or move does neither safely."""
-        if trouble := self._unwell(state):
+        if trouble := self._unwell(state) or "; ".join(state.gripper_faults):
             return trouble
         if not state.powered.all():
             joint = int(np.flatnonzero(~state.powered)[0]) + 1

@@ -18,6 +18,7 @@ from kc_vla.arm.progress import Patience
 from kc_vla.arm.remote import Answer, Remote, RemoteError
 from kc_vla.arm.servo_modes import NOT_ENABLED, Mode, ServoSettings
 from kc_vla.arm.wiring import Wiring
+from kc_vla.arm.workspace import Workspace
 from kc_vla.core import topics
 from kc_vla.core.robot import Vector
 
@@ -221,7 +222,7 @@ class ArmSession:
         """Return what a person has to know of an arm that is left enabled."""
         where = ""
         if self.arm is not None and self.told is not None:
-            height = self.arm.kinematics.flange(self.told.report.state.angles)[2, 3]
+            height = Workspace(self.arm.kinematics, down=self.robot.down).height(self.told.report.state.angles)
             where = f" (flange at {height:.2f} m)"
         return f"{KEPT}{where}: support it before you switch it off"
 

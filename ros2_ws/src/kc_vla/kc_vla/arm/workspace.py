@@ -1,4 +1,4 @@
-"""Where the arm may be: a box for its flange, and nothing of it below a floor."""
+"""Where the arm may be: a box for its flange, and nothing of it below a floor or behind what it is mounted on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.robot import Vector
+from kc_vla.core.robot_model import DOWN
 
 _BOUNDS = (
     "floor of the workspace",
@@ -23,15 +24,20 @@ _ROUNDING = 1e-9
 class Workspace:
     """Bounds in the base frame, m: the flange stays in the box, every joint above the box's floor.
 
+    The floor is the side of the box that lies towards `down`. Of an arm that is mounted on its side, every joint also
+    stays before the surface that it is mounted on, the lower side of the box in z.
+
     Attributes:
         kinematics: of the arm.
         lowest: x, y, z.
         highest: x, y, z.
+        down: direction of gravity, a unit vector along an axis.
     """
 
     kinematics: Kinematics
     lowest: tuple[float, float, float] = (-0.7, -0.7, 0.0)
     highest: tuple[float, float, float] = (0.7, 0.7, 0.9)
+    down: tuple[float, float, float] = DOWN
 
     def slack(self, angles: Vector) -> Vector:
         """Return how far joint angles (..., N), rad, are inside of each bound, m (..., 7).
@@ -41,6 +47,10 @@ class Workspace:
         origins = self.kinematics.frames(angles)[..., :3, 3]
         flange = origins[..., -1, :]
         floor = origins[..., 2].min(axis=-1, keepdims=True) - self.lowest[2]
+        if self.down != DOWN:
+            up = -np.array(self.down)
+            ground = min(np.dot(self.lowest, up), np.dot(self.highest, up))
+            floor = np.minimum(floor, (origins @ up).min(axis=-1, keepdims=True) - ground)
         return np.concatenate([floor, flange - self.lowest, self.highest - flange], axis=-1)
 
     def outside(self, angles: Vector) -> str:
@@ -58,6 +68,10 @@ class Workspace:
         """Return the bound that the poses leave, as `keeps_inside` understands it; empty if none."""
         slack = self.slack(angles) - margin
         return self.crossed((slack - np.minimum(slack[0], 0.0)).min(axis=0) + _ROUNDING)
+
+    def height(self, angles: Vector) -> float:
+        """Return how high the flange is above the base at joint angles (N,), rad, against gravity, m."""
+        return float(-np.dot(self.down, self.kinematics.flange(angles)[:3, 3]))
 
     @staticmethod
     def crossed(slack: Vector) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kc_vla.cli.numbers import not_negative, positive
+from kc_vla.cli.setup_piper_arguments import add_piper_arguments
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 
@@ -26,7 +26,8 @@ examples:
   kc-vla setup can can0 --name arm --do           # whenever this adapter is plugged in, as "arm"
   kc-vla setup camera wrist --device /dev/video2  # /dev/kc_vla/wrist from then on
   kc-vla setup realtime --do
-  kc-vla setup piper can0 --do                    # once, with a new gripper: sets its stroke, and reads it back
+  kc-vla setup piper can0 --do                    # a new Piper: stroke of its gripper, collision levels
+  kc-vla setup piper can0 --gripper-zero --do     # asks, sends, reads back; kc-vla setup piper --help lists all
 
 exit status: 0 said, done, or nothing to do; 1 a failure, told in a line, or not agreed to; 2 wrong arguments
 """
@@ -53,9 +54,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     camera.add_argument("--device", default="", help="as it is called now, e.g. /dev/video2 (default: the only one)")
     real_time = whats.add_parser("realtime", help="allow a user's control loop priority and locked memory")
     real_time.add_argument("--user", default="", help="(default: you)")
-    piper = whats.add_parser("piper", help="the stroke of a Piper's gripper, which is not set out of the box")
-    piper.add_argument("interface", nargs="?", default="can0", help="CAN interface (default can0)")
-    piper.add_argument("--stroke", type=int, choices=(70, 100), default=70, help="mm (default 70: the small gripper)")
+    piper = whats.add_parser("piper", help="what a Piper lacks out of its box: gripper, collision levels, mount, zeros")
+    add_piper_arguments(piper)
     for what in (can, camera, real_time, piper):
         what.add_argument("--do", action="store_true", help="do it, after asking")
         what.add_argument("--yes", action="store_true", help="do it without asking")
@@ -64,56 +64,19 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _set_up(options: argparse.Namespace) -> None:
-    from kc_vla.machine.plan import carry_out, running_as_root  # imported only where it is used
+    from kc_vla.cli.asking import confirmed  # imported only where they are used
+    from kc_vla.machine.plan import carry_out, running_as_root
 
     if options.what == "piper":
-        _set_up_piper(options)
+        from kc_vla.cli.setup_piper import set_up_piper
+
+        set_up_piper(options)
         return
     plan, is_root = _plan(options), running_as_root()
     print(*plan.lines(is_root), sep="\n")
-    if plan.steps and _confirmed(options):
+    if plan.steps and confirmed(options):
         carry_out(plan, is_root)
         print("done", *plan.after, sep="\n")
-
-
-def _confirmed(options: argparse.Namespace) -> bool:
-    """Return whether it is to be done; it is only shown where neither --do nor --yes is given.
-
-    Raises:
-        SetupError: the person does not agree, or cannot be asked.
-    """
-    from kc_vla.machine.plan import SetupError
-
-    if not options.yes and not options.do:
-        print("\nnothing was done: --do does it, after asking")
-        return False
-    if not options.yes and not sys.stdin.isatty():
-        raise SetupError("nothing was done: there is no terminal to ask in; --yes does it without asking")
-    if not options.yes and not _agreed():
-        raise SetupError("nothing was done")
-    return True
-
-
-def _set_up_piper(options: argparse.Namespace) -> None:
-    """Set the stroke of a Piper's gripper where it is another one, and read it back."""
-    from kc_vla.arm.interface import ArmError
-    from kc_vla.arm.piper_gripper import gripper_on, set_stroke
-    from kc_vla.machine.plan import SetupError
-
-    try:
-        with gripper_on(options.interface) as (link, found):
-            is_set = (
-                f"is {found.stroke} mm" if found.stroke else "is not set: it reports a width of 0 and does not move"
-            )
-            print(f"the stroke of the gripper on '{options.interface}' {is_set}")
-            if found.stroke == options.stroke:
-                return
-            print(f"to be sent: frame 0x47D, a stroke of {options.stroke} mm; the arm keeps it, and nothing moves")
-            if _confirmed(options):
-                set_stroke(link, options.stroke, found)
-                print(f"done: the arm reports a stroke of {options.stroke} mm")
-    except ArmError as error:
-        raise SetupError(str(error)) from error
 
 
 def _plan(options: argparse.Namespace) -> SetupPlan:
@@ -139,7 +102,3 @@ def _person() -> str:
     from kc_vla.core.home import user_name
 
     return os.environ.get("SUDO_USER") or user_name()
-
-
-def _agreed() -> bool:
-    return input("\ndo this? [y/N] ").strip().lower() in ("y", "yes")

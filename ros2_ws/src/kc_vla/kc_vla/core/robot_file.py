@@ -76,6 +76,7 @@ KEYS: Mapping[str, Key] = {
         "x, y -0.7 to 0.7, z 0 to 0.9",
         "`x`, `y`, `z` as [lower, upper]: a box for the flange, the link `tool_frame`",
     ),
+    "down": Key("", "`-z`", "axis of the base frame that points to the ground, for an arm that is mounted on its side"),
     "older": Key("", "all arms are alike", "`before`, a firmware, and `zero`: where such an arm has its zero, rad"),
     "control_rate": Key("Hz", f"{_CONTROL_RATE}", "control steps of a policy"),
     "skills": Key("", "`motion` for each", "skills of the planner, each with its way: `motion` or `policy`"),
@@ -150,6 +151,7 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Robot:
         urdf=urdf,
         workspace=_workspace(content["workspace"]) if "workspace" in content else None,
         skills=_skills(content.get("skills", {})),
+        down=_down(content.get("down", "-z")),
     )
     _ = robot.interface  # options that the driver cannot have are refused with the file
     return robot
@@ -322,6 +324,15 @@ def _zero(older: Mapping[str, Any], joints: tuple[str, ...]) -> Vector:
     if (far := np.abs(found)).max() > math.pi + _ROUNDED:
         raise RobotError(f"older: zero of joint '{joints[int(far.argmax())]}' is more than half a turn: it is in rad")
     return found
+
+
+def _down(given: Any) -> tuple[float, float, float]:
+    """Return the unit vector of an axis such as "-y". Raises: ValueError."""
+    if given not in [sign + axis for axis in _AXES for sign in "+-"]:
+        raise ValueError(f"down is {given!r}: it must be an axis of the base frame, one of '-z', '+y', '-y', '+x', ...")
+    sign = 1.0 if given[0] == "+" else -1.0
+    x, y, z = (sign if axis == given[1] else 0.0 for axis in _AXES)
+    return x, y, z
 
 
 def _workspace(content: Any) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

@@ -21,6 +21,8 @@ Vector = robot_numbers.Vector
 FIRMWARE = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")
 ACCELERATION, JERK = 8.0, 80.0
 """Limits of a joint of which neither a robot file nor a parameter says more, rad/s2 and rad/s3."""
+DOWN = (0.0, 0.0, -1.0)
+"""Direction of gravity in the base frame of an arm that stands upright."""
 PIPER, ROS, SIMULATED = "piper", "ros", "simulated"
 """Types of drivers that are part of this stack."""
 
@@ -97,6 +99,7 @@ class Robot:
         urdf: file with its description; None where that is made from its links.
         workspace: corners of the box that its flange stays in, lower and upper x, y, z, m; None for the usual one.
         skills: way of each skill of the planner that the file names, "motion" or "policy".
+        down: direction of gravity in the base frame, a unit vector x, y, z along one of its axes.
     """
 
     name: str
@@ -117,6 +120,7 @@ class Robot:
     urdf: Path | None = None
     workspace: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
     skills: Mapping[str, str] = field(default_factory=dict)
+    down: tuple[float, float, float] = DOWN
 
     @cached_property
     def interface(self) -> RobotInterface | None:
@@ -153,6 +157,24 @@ class Robot:
     def gripper_share(self, positions: Vector) -> Vector:
         """Return the gripper width as a share, 0 closed .. 1 open (...), for joint positions (..., N + G)."""
         return np.asarray(np.clip(self.gripper_opening(positions) / self.opening, 0.0, 1.0))
+
+    @property
+    def down_axis(self) -> str:
+        """Return the axis of the base frame that points to the ground, such as "-z"."""
+        axis = next(number for number, value in enumerate(self.down) if value)
+        return f"{'+' if self.down[axis] > 0 else '-'}{'xyz'[axis]}"
+
+    def require_upright(self) -> None:
+        """Check that the base stands upright, as planned motions and skills assume.
+
+        Raises:
+            RobotError: it is mounted otherwise.
+        """
+        if self.down != DOWN:
+            raise RobotError(
+                f"the robot '{self.name}' does not stand upright ('down' in its file): planned motions and skills need "
+                "an upright base; move it with a policy or by hand"
+            )
 
     def links_of(self, firmware: str) -> Chain:
         """Return the links of an arm with that firmware, e.g. "S-V1.8-5".

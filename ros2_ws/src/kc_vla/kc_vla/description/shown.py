@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.robot import Robot
+from kc_vla.core.robot_model import DOWN
 
 _HEADS = ("joint", "lower", "upper", "home", "velocity", "acceleration", "jerk")
 _UNITS = ("", "rad", "rad", "rad", "rad/s", "rad/s2", "rad/s3")
@@ -33,6 +34,8 @@ def _lines(robot: Robot) -> Iterator[str]:
     if robot.workspace is not None:
         box = zip("xyz", *robot.workspace, strict=True)
         yield f"workspace: {', '.join(f'{axis} {low:g} to {high:g}' for axis, low, high in box)} m"
+    if robot.down != DOWN:
+        yield f"down: {robot.down_axis} of {robot.base_frame} points to the ground"
     if robot.links is not None:
         pose = Kinematics(robot.links).flange(robot.rest)
         x, y, z = pose[:3, 3]

@@ -64,9 +64,10 @@ class MotionPlanner:
             seed: of the draws of the search.
 
         Raises:
-            RobotError: the robot has no links.
+            RobotError: the robot has no links, or does not stand upright.
             DescriptionError: its URDF cannot be used.
         """
+        robot.require_upright()
         self.robot, self.scene, self._seed = robot, MotionScene() if scene is None else scene, seed
         self.arm = ArmModel(robot, firmware, max_speed)
         self.hand = ParallelHand.of(self.arm)

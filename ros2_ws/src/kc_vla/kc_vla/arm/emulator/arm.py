@@ -17,8 +17,6 @@ from kc_vla.arm.emulator.frames import (
     Command,
     FirmwareQuery,
     Frame,
-    GripperQuery,
-    GripperSetting,
     GripperTarget,
     JointTarget,
     LimitQuery,
@@ -29,24 +27,36 @@ from kc_vla.arm.emulator.frames import (
     StopCode,
     driver_frame,
     firmware_frames,
-    gripper_frame,
-    gripper_setting_frame,
     joint_frames,
     limits_frame,
     motor_frame,
     pose_frames,
     status_frame,
 )
+from kc_vla.arm.emulator.gripper import EmulatedGripper
+from kc_vla.arm.emulator.setting_frames import (
+    CollisionLevels,
+    GripperSetting,
+    JointSetting,
+    Parameters,
+    Query,
+    Role,
+    RoleSetting,
+    Setting,
+    answer_frame,
+    collision_frame,
+    gripper_setting_frame,
+    leader_frames,
+)
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.robot import Robot
 
 FIRMWARE = "S-V1.8-5"
-_GRIPPER_SPEED = 0.15
-_TOUCH = 1e-6
-"""Fingers touch a thing that is no further from them than this, m."""
+COLLISION_LEVEL = 5
+"""Of each joint of an arm that was set up."""
 _STANDBY, _CONTROL_BUS, _TEACHING = 0, 1, 2
 _BEGIN_TEACHING, _END_TEACHING = 1, 2
-_MOTOR_HOT, _COLLISION, _ENABLED, _HOMED = 1, 4, 6, 7
+_MOTOR_HOT, _COLLISION, _ENABLED = 1, 4, 6
 _NOISE = 2.0
 """Standard deviation of the joint angles in the reports, millidegrees."""
 _TOO_HOT = 90
@@ -74,12 +84,17 @@ class EmulatedArm:
         robot: the robot file's content.
         kinematics: those of the robot.
         body: the joints and their dynamics.
-        opening: width of the gripper, m.
-        setting: what the gripper is set to; with a stroke of 0, as out of the box, it does not move and reports 0.
-        between: width of what is between the fingers, m; 0.0 for nothing.
+        gripper: its gripper.
+        limits: joint limits that it has, at first those from the factory.
+        levels: collision level of each joint; one with 0 reports no collision.
+        load: end load that it is set to, 0 none, 1 half, 2 full.
+        mount: installation position that it is set to, 1 upright, 2 left, 3 right.
+        role: whether it reports and obeys, or leads another arm: then it sends commands, and nothing else.
+        zero: angle of the body at which each joint reports 0 (6,), rad.
+        off: it is switched off: it reports nothing, and has no power.
         dead: whether each joint has lost its power supply, (6,).
         silent: whether the driver of each joint gives no answer, (6,).
-        collision: whether each joint reports a collision, (6,).
+        collision: whether each joint collides, (6,).
         heat: temperatures of the motors, degrees C, (6,).
         teach: state of the teach button, 0 released.
         taught: whether the arm was in teach mode since the last reset.
@@ -95,8 +110,10 @@ class EmulatedArm:
         joints = len(robot.joints)
         self.robot, self.kinematics, self._firmware = robot, Kinematics(robot.links_of(firmware)), firmware
         self.body = Body(robot)
-        self.opening = self.between = 0.0
-        self.setting = GripperSetting(100, round(robot.opening * 1e3), 1)
+        self.gripper = EmulatedGripper(robot.opening)
+        self.limits, self.levels, self.load, self.mount = robot.limits, (COLLISION_LEVEL,) * joints, 0, 1
+        self.role = self._next_role = Role.FOLLOWER
+        self.zero, self.off = np.zeros(joints), False
         self.dead = np.zeros(joints, bool)
         self.silent = np.zeros(joints, bool)
         self.collision = np.zeros(joints, bool)
@@ -106,7 +123,6 @@ class EmulatedArm:
         self._stopped = False
         self._enables_wanted = 1
         self._over_limit = np.zeros(joints, bool)
-        self._gripper_target, self._gripper_torque, self._gripper_on = 0.0, 0, False
         self._chance = np.random.default_rng(0)
 
     @property
@@ -116,7 +132,7 @@ class EmulatedArm:
             return Status.STOPPED
         if self.silent.any():
             return Status.JOINT_SILENT
-        if self.collision.any():
+        if self._noticed.any():
             return Status.COLLISION
         return Status.OUT_OF_RANGE if self._over_limit.any() else Status.NORMAL
 
@@ -129,8 +145,25 @@ class EmulatedArm:
         if self.teach:
             self.teach, self._control = 0, _STANDBY
 
-    def receive(self, command: Command) -> tuple[Frame, ...]:
-        """Take a command; return the answer to a query."""
+    def switch_off(self) -> None:
+        """Cut the supply: the motors lose their power, and what the arm keeps is what it was set to."""
+        self.off, self.role = True, self._next_role
+        self.body.powered[:] = False
+        self.gripper.lose_power()
+        self._stopped = self.body.descending = self.taught = False
+        self.teach, self._control, self._move, self._enables_wanted = 0, _STANDBY, Move.POSE, 1
+
+    def lead(self) -> None:
+        """Become a leader, as a pendant or another program has it: the arm can be led by hand, and obeys no command."""
+        self.role = self._next_role = Role.LEADER
+        self.body.targets[:] = self.body.angles
+
+    def receive(self, command: Command | Setting) -> tuple[Frame, ...]:
+        """Take a command; return the answer to a query or a setting."""
+        if self.off:
+            return ()
+        if self.role is Role.LEADER and not isinstance(command, RoleSetting | Stop):
+            return ()
         match command:
             case Stop():
                 self._stop(command)
@@ -138,42 +171,38 @@ class EmulatedArm:
                 if self.taught or self._stopped:
                     return ()
                 self._control, self._move, self._speed = command.control, command.move, command.speed
+                self.mount = command.mount or self.mount
             case JointTarget():
                 self._aim(command)
             case GripperTarget():
-                self._gripper_target = float(np.clip(command.opening * 1e-6, 0.0, self.setting.stroke * 1e-3))
-                self._gripper_torque, self._gripper_on = command.torque, bool(command.code & 1)
-                if command.zero:
-                    self.opening = 0.0
+                self.gripper.receive(command)
             case MotorPower():
                 self._power(command)
+                return (answer_frame(0x471),)
             case LimitQuery():
                 return tuple(self._limits(motor) for motor in command.motors)
-            case GripperSetting():
-                self.setting = command
-            case GripperQuery():
-                return (gripper_setting_frame(self.setting),)
             case FirmwareQuery():
                 return firmware_frames(self._firmware)
+            case _:
+                return self._set(command)
         return ()
 
     def step(self, seconds: float) -> None:
         """Let some milliseconds pass."""
         self.body.powered &= ~self.dead
         self.body.step(seconds, self._speed / 100)
-        if self._gripper_on and self.setting.stroke:
-            way = max(self._gripper_target, min(self.between, self.opening)) - self.opening
-            self.opening += float(np.clip(way, -_GRIPPER_SPEED * seconds, _GRIPPER_SPEED * seconds))
-
-    @property
-    def gripping(self) -> int:
-        """Return the torque with which the fingers press on what is between them, mN m; 0 where they touch nothing."""
-        presses = self._gripper_on and self._gripper_target < self.opening <= self.between + _TOUCH
-        return self._gripper_torque if presses else 0
+        if not self.off:
+            self.gripper.step(seconds)
 
     def fast_feedback(self) -> Iterator[Frame]:
         """Yield what the arm reports 200 times a second."""
         body = self.body
+        seen = np.degrees(body.angles - self.zero) * 1e3 + self._chance.normal(0.0, _NOISE, len(body.angles))
+        if self.off:
+            return
+        if self.role is Role.LEADER:
+            yield from leader_frames(_rounded(seen), round(self.gripper.reported * 1e6))
+            return
         moving = bool((np.abs(body.targets - body.angles) > _REACHED)[body.powered].any())
         yield status_frame(
             control=self._control,
@@ -184,22 +213,62 @@ class EmulatedArm:
             over_limit=self._over_limit.tolist(),
             lost=self.silent.tolist(),
         )
-        pose = self.kinematics.flange(body.angles)
+        pose = self.kinematics.flange(body.angles - self.zero)
         turned = Rotation.from_matrix(pose[:3, :3]).as_euler("xyz", degrees=True)
         yield from pose_frames(_rounded(pose[:3, 3] * 1e6), _rounded(turned * 1e3))
-        seen = np.degrees(body.angles) * 1e3 + self._chance.normal(0.0, _NOISE, len(body.angles))
         yield from joint_frames(_rounded(seen))
-        opening = self.opening if self.setting.stroke else 0.0
-        yield gripper_frame(round(opening * 1e6), self.gripping, self._gripper_on << _ENABLED | 1 << _HOMED)
+        yield from self.gripper.feedback()
         for k in np.flatnonzero(~self.silent).tolist():
-            yield motor_frame(k + 1, round(body.speeds[k] * 1e3), 0, round(body.angles[k] * 1e3))
+            yield motor_frame(k + 1, round(body.speeds[k] * 1e3), 0, round((body.angles[k] - self.zero[k]) * 1e3))
 
     def slow_feedback(self) -> Iterator[Frame]:
         """Yield what the joints' motor drivers report 40 times a second."""
-        for k in np.flatnonzero(~self.silent).tolist():
-            hot, collision, powered = self.heat[k] > _TOO_HOT, self.collision[k], self.body.powered[k]
+        silent = self.silent | self.off | (self.role is Role.LEADER)
+        for k in np.flatnonzero(~silent).tolist():
+            hot, collision, powered = self.heat[k] > _TOO_HOT, self._noticed[k], self.body.powered[k]
             status = int(hot) << _MOTOR_HOT | int(collision) << _COLLISION | int(powered) << _ENABLED
             yield driver_frame(k + 1, 240, int(self.heat[k]), int(self.heat[k]), status, 0)
+
+    @property
+    def _noticed(self) -> NDArray[np.bool_]:
+        """Return which joints notice that they collide (6,): a level of 0 detects nothing."""
+        return self.collision & (np.array(self.levels) > 0)
+
+    def _set(self, setting: Setting) -> tuple[Frame, ...]:
+        """Take a setting; return its answer, or that to a query which comes in the same frame."""
+        match setting:
+            case GripperSetting():
+                self.gripper.setting = setting
+                return (answer_frame(0x47D),)
+            case CollisionLevels():
+                self.levels = setting.levels
+                return (answer_frame(0x47A),)
+            case RoleSetting():
+                self._next_role = setting.role
+                if setting.role is Role.LEADER:  # a leader becomes a follower when it is switched on again
+                    self.lead()
+                return (answer_frame(0x470),)
+            case JointSetting():
+                rows = np.array(setting.motors) - 1
+                unpowered = not self.body.powered[rows].any()
+                if setting.zero and unpowered:
+                    self.zero[rows] = self.body.angles[rows]
+                if setting.clear:
+                    self.collision[rows] = False
+                return (answer_frame(0x475, setting.zero and unpowered),)
+            case Parameters():
+                return self._set_parameters(setting)
+        raise AssertionError(setting)
+
+    def _set_parameters(self, setting: Parameters) -> tuple[Frame, ...]:
+        if setting.query is Query.COLLISION:
+            return (collision_frame(self.levels),)
+        if setting.query is Query.GRIPPER:
+            return (gripper_setting_frame(self.gripper.setting),)
+        if setting.factory_limits:
+            self.limits = self.robot.limits
+        self.load = self.load if setting.load is None else setting.load
+        return (answer_frame(0x477),) if setting.factory_limits or setting.load is not None else ()
 
     def _stop(self, command: Stop) -> None:
         if command.code == StopCode.STOP:
@@ -235,16 +304,16 @@ class EmulatedArm:
             return
         rows = slice(command.first, command.first + 2)
         wanted = np.radians(np.array(command.angles) / 1e3)
-        limits = self.robot.limits
-        lowest, highest, at = limits.lowest[rows], limits.highest[rows], self.body.angles[rows]
+        zero, limits = self.zero[rows], self.limits
+        lowest, highest, at = limits.lowest[rows], limits.highest[rows], self.body.angles[rows] - zero
         self._over_limit[rows] = (wanted < lowest - 1e-6) | (wanted > highest + 1e-6)
         # A joint that is out of its range is followed on its way back in; else it stays where it was sent.
         further = (wanted < np.minimum(lowest, at - _NEAR)) | (wanted > np.maximum(highest, at + _NEAR))
         outside = self._over_limit[rows] & (further | ((at >= lowest - _NEAR) & (at <= highest + _NEAR)))
-        self.body.targets[rows] = np.where(outside, self.body.targets[rows], wanted)
+        self.body.targets[rows] = np.where(outside, self.body.targets[rows], wanted + zero)
 
     def _limits(self, motor: int) -> Frame:
-        limits, joint = self.robot.limits, motor - 1
+        limits, joint = self.limits, motor - 1
         highest, lowest = np.degrees([limits.highest[joint], limits.lowest[joint]]) * 10
         return limits_frame(motor, round(highest), round(lowest), round(limits.speed[joint] * 1e3))
 

@@ -40,6 +40,7 @@ class Body:
         """
         joints = len(robot.joints)
         self._limits, self._kinematics = robot.limits, Kinematics(robot.links_of(""))
+        self._up = -np.array(robot.down)
         self.angles: Vector = robot.rest.copy()
         self.speeds: Vector = np.zeros(joints)
         self.targets: Vector = np.zeros(joints)
@@ -53,7 +54,9 @@ class Body:
         holds = self.powered & (not self.descending)
         if not holds.all():
             damping = STOP_DAMPING if self.descending else FREE_DAMPING
-            fallen = (self.speeds + seconds * _fall(self._kinematics, self.angles)) / (1.0 + seconds * damping)
+            fallen = (self.speeds + seconds * _fall(self._kinematics, self.angles, self._up)) / (
+                1.0 + seconds * damping
+            )
             speeds = np.where(holds, speeds, np.zeros_like(fallen) if self.held else fallen)
         self.speeds = np.where(self.stuck, 0.0, speeds)
         free = self.angles + seconds * self.speeds
@@ -69,15 +72,15 @@ def _towards(way: Vector, speeds: Vector, top: Vector, seconds: float) -> Vector
     return speeds + np.clip(wanted - speeds, -change, change)
 
 
-def _fall(kinematics: Kinematics, angles: Vector) -> Vector:
+def _fall(kinematics: Kinematics, angles: Vector, up: Vector) -> Vector:
     """Return the acceleration (6,) of joints that nothing holds, rad/s2.
 
-    It goes along the slope of the mean height of the arm's links.
+    It goes along the slope of the mean height of the arm's links along `up` (3,), against gravity.
     """
     poses, joints = kinematics.frames(angles), len(angles)
     axes, origins = kinematics.axes(poses), poses[:joints, :3, 3]
     slope = np.array(
-        [np.cross(axes[k], origins[k:] - origins[k])[:, 2].sum() / joints for k in range(joints)]
+        [(np.cross(axes[k], origins[k:] - origins[k]) @ up).sum() / joints for k in range(joints)]
     )  # of the height of all origins that turn with joint k, m/rad
     slope[_FALLING:] = 0.0
     return np.asarray(-_GRAVITY / _ARM**2 * slope)

@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
+
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import ERROR
 from kc_vla.arm.emulator.frames import Frame, Stop, StopCode
@@ -28,6 +30,15 @@ KINDS = {
     "own_stop": "another program stops the arm by the vendor's frame: only a reset frees it",
     "between": "a thing of that width, m, is between the fingers",
     "new_gripper": "the stroke of the gripper is not set, as out of the box: it does not move, and reports 0",
+    "gripper_current": "the gripper reports too much current: it has no power until its error is cleared",
+    "gripper_lost": "the cable of the gripper breaks: it reports nothing, and has no power",
+    "gripper_unhomed": "the gripper does not know its zero",
+    "gripper_zero": "the closed gripper reports that width, m",
+    "unprotected": "the collision level of every joint is 0, as out of the box: no collision is detected",
+    "zero_lost": "the zero of a joint is 5 degrees off",
+    "broken_limits": "the arm reports -0.1 degrees as both limits of every joint, as users have seen",
+    "leader": "a pendant or another program makes the arm a leader: it sends commands, and obeys none",
+    "power_cut": "the arm is switched off for so long, s: it falls, and is on again without power for its motors",
     "supported": "people support the arm: without power it does not fall",
 }
 _NUMBERS = {
@@ -36,8 +47,12 @@ _NUMBERS = {
     "bus_off": (0.0, 60.0),
     "unplugged": (0.0, 60.0),
     "between": (0.0, 0.2),
+    "gripper_zero": (0.0, 0.02),
+    "power_cut": (0.0, 60.0),
 }
-_OF_JOINTS = frozenset({"stuck", "unpowered", "collision", "hot"})
+_OF_JOINTS = frozenset({"stuck", "unpowered", "collision", "hot", "zero_lost"})
+_OFF_ZERO = np.radians(5.0)
+_BROKEN = np.radians(-0.1)
 _HOT, _WARM = 95, 35
 _BUS_OFF_FRAMES = (
     Frame(ERROR | 0x204, bytes([0, 0x08, 0, 0, 0, 0, 104, 0])),  # warning: 104 errors in sending
@@ -86,7 +101,7 @@ class Faults:
         self._late: deque[tuple[float, Frame]] = deque()
         self._loss = self._delay = 0.0
         self._silent = False
-        self._off_until = 0.0
+        self._off_until = self._on_again_at = 0.0
         self._told: list[Frame] = []
         self.bus_back_at = 0.0
 
@@ -97,47 +112,91 @@ class Faults:
             FaultError: it cannot be understood; nothing is changed.
         """
         kind, number = read_fault(text)
-        arm = self._arm
         if kind in _OF_JOINTS:
-            row = int(number) - 1
-            if kind == "stuck":
-                arm.body.stuck[row] = True
-            elif kind == "unpowered":
-                arm.dead[row] = True
-            elif kind == "collision":
-                arm.collision[row] = True
-            else:
-                arm.heat[row] = _HOT
+            self._of_joint(kind, int(number) - 1)
         elif kind in _NUMBERS:
-            if kind == "loss":
-                self._loss = number
-            elif kind == "delay":
-                self._delay = number
-            elif kind == "between":
-                arm.between = number
-            elif kind == "bus_off":
-                self._off_until = time.monotonic() + number
-                self._told += _BUS_OFF_FRAMES
-            else:
-                self.bus_back_at = time.monotonic() + number
-        elif kind == "silence":
-            self._silent = True
-        elif kind == "teach":
-            arm.press_teach()
-        elif kind == "own_stop":
-            arm.receive(Stop(StopCode.STOP, 0))
-        elif kind == "supported":
-            arm.body.held = True
-        elif kind == "new_gripper":
-            arm.setting = replace(arm.setting, stroke=0)
+            self._of_number(kind, number)
+        elif kind == "none":
+            self._end()
         else:
-            arm.body.stuck[:] = arm.dead[:] = arm.collision[:] = False
-            arm.heat[:] = _WARM
-            arm.release_teach()
-            arm.body.held, arm.between = False, 0.0
-            self._loss = self._delay = self.bus_back_at = 0.0
-            self._off_until = min(self._off_until, time.monotonic())
-            self._silent = False
+            self._of_arm(kind)
+
+    def _of_joint(self, kind: str, row: int) -> None:
+        arm = self._arm
+        match kind:
+            case "stuck":
+                arm.body.stuck[row] = True
+            case "unpowered":
+                arm.dead[row] = True
+            case "collision":
+                arm.collision[row] = True
+            case "zero_lost":
+                arm.zero[row] += _OFF_ZERO
+            case _:
+                arm.heat[row] = _HOT
+
+    def _of_number(self, kind: str, number: float) -> None:
+        now = time.monotonic()
+        match kind:
+            case "loss":
+                self._loss = number
+            case "delay":
+                self._delay = number
+            case "between":
+                self._arm.gripper.between = number
+            case "gripper_zero":
+                self._arm.gripper.zero = -number
+            case "power_cut":
+                self._arm.switch_off()
+                self._on_again_at = now + number
+            case "bus_off":
+                self._off_until = now + number
+                self._told += _BUS_OFF_FRAMES
+            case _:
+                self.bus_back_at = now + number
+
+    def _of_arm(self, kind: str) -> None:
+        arm = self._arm
+        match kind:
+            case "silence":
+                self._silent = True
+            case "teach":
+                arm.press_teach()
+            case "own_stop":
+                arm.receive(Stop(StopCode.STOP, 0))
+            case "leader":
+                arm.lead()
+            case "supported":
+                arm.body.held = True
+            case "gripper_current":
+                arm.gripper.fail()
+            case "gripper_lost":
+                arm.gripper.silent = True
+            case "gripper_unhomed":
+                arm.gripper.homed = False
+            case "unprotected":
+                arm.levels = (0,) * JOINTS
+            case "broken_limits":
+                broken = np.full(JOINTS, _BROKEN)
+                arm.limits = replace(arm.limits, lowest=broken, highest=broken)
+            case _:
+                arm.gripper.setting = replace(arm.gripper.setting, stroke=0)
+
+    def _end(self) -> None:
+        """End what has a cause from outside; what the arm is set to, and an error that it remembers, stays."""
+        arm = self._arm
+        arm.body.stuck[:] = arm.dead[:] = arm.collision[:] = False
+        arm.heat[:] = _WARM
+        arm.release_teach()
+        arm.body.held, arm.gripper.between, arm.gripper.silent = False, 0.0, False
+        self._loss = self._delay = self.bus_back_at = self._on_again_at = 0.0
+        self._off_until = min(self._off_until, time.monotonic())
+        self._silent = False
+
+    def pass_time(self) -> None:
+        """Switch the arm on again where its supply is back; call it once in each round."""
+        if self._arm.off and time.monotonic() >= self._on_again_at:
+            self._arm.off = False
 
     def lost(self) -> bool:
         """Return whether the next frame to the arm is lost."""

@@ -11,9 +11,11 @@ from typing import TypeVar
 E = TypeVar("E", bound=IntEnum)
 ALL_MOTORS = 7
 """Motor number that means all six joints; the SDK also sends 0xFF."""
-_FIRMWARE_QUERY, _GRIPPER_QUERY = 0x4AF, 4
-STROKES = (0, 70, 100)
-"""Strokes of a gripper that can be set, mm; 0: none."""
+_FIRMWARE_QUERY = 0x4AF
+MOST_GRIPPER_TORQUE = 5000
+"""mN m."""
+_MOUNTS = 3
+"""1 upright, 2 on its left side, 3 on its right; 0: as it is."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,15 @@ class Stop:
 
 @dataclass(frozen=True)
 class ModeCommand:
-    """0x151: source of the commands (1: the bus), kind of motion, and share of the full velocity, percent."""
+    """0x151: source of the commands (1: the bus), kind of motion, share of the full velocity, percent, and mount.
+
+    The mount is 1 upright, 2 on the left side, 3 on the right side, 0 as it is.
+    """
 
     control: int
     move: Move
     speed: int
+    mount: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,31 +114,7 @@ class FirmwareQuery:
     """0x4AF."""
 
 
-@dataclass(frozen=True)
-class GripperSetting:
-    """0x47D: range of the teaching pendant, percent, stroke of the gripper, mm (0: none is set), and its friction."""
-
-    range: int
-    stroke: int
-    friction: int
-
-
-@dataclass(frozen=True)
-class GripperQuery:
-    """0x477 with 4 in its first byte: ask for what 0x47D has set."""
-
-
-Command = (
-    Stop
-    | ModeCommand
-    | JointTarget
-    | GripperTarget
-    | MotorPower
-    | LimitQuery
-    | FirmwareQuery
-    | GripperSetting
-    | GripperQuery
-)
+Command = Stop | ModeCommand | JointTarget | GripperTarget | MotorPower | LimitQuery | FirmwareQuery
 
 
 def read_command(frame: Frame) -> Command | None:
@@ -152,28 +134,26 @@ def read_command(frame: Frame) -> Command | None:
         case 0x151:
             if data[2] > 100:
                 raise FrameError(f"frame 0x151 asks for {data[2]} % of the speed: 0 to 100 are possible")
-            return ModeCommand(data[0], _known(Move, data[1], frame), data[2])
+            if data[5] > _MOUNTS:
+                raise FrameError(f"frame 0x151 sets the installation position {data[5]}: 0 to {_MOUNTS} are possible")
+            return ModeCommand(data[0], _known(Move, data[1], frame), data[2], data[5])
         case 0x155 | 0x156 | 0x157:
             first, second = struct.unpack(">ii", data)
             return JointTarget(2 * (frame.id - 0x155), (first, second))
         case 0x159:
             opening, torque, code, zero = struct.unpack(">iHBB", data)
+            if torque > MOST_GRIPPER_TORQUE or code > 3 or zero not in (0, 0xAE):
+                raise FrameError(
+                    f"frame 0x159 has a torque of {torque} mN m, the code {code} and the zero {zero:#x}: up to "
+                    f"{MOST_GRIPPER_TORQUE}, 0 to 3, and 0 or 0xAE are possible"
+                )
             return GripperTarget(opening, torque, code, zero == 0xAE)
         case 0x471:
             if data[1] not in (1, 2):
                 raise FrameError(f"frame 0x471 has power code {data[1]}: 1 is off, 2 is on")
-            return MotorPower(_motors(data[0]), data[1] == 2)
+            return MotorPower(motors_of(data[0]), data[1] == 2)
         case 0x472:
-            return LimitQuery(_motors(data[0])) if data[1] == 1 else None
-        case 0x477:
-            return GripperQuery() if data[0] == _GRIPPER_QUERY else None
-        case 0x47D:
-            if not (100 <= data[0] <= 200 and data[1] in STROKES and 1 <= data[2] <= 10):
-                raise FrameError(
-                    f"frame 0x47D sets a range of {data[0]} %, a stroke of {data[1]} mm and a friction of {data[2]}: "
-                    "100 to 200, one of 0, 70 and 100, and 1 to 10 are possible"
-                )
-            return GripperSetting(data[0], data[1], data[2])
+            return LimitQuery(motors_of(data[0])) if data[1] == 1 else None
         case 0x4AF:
             return FirmwareQuery() if data[0] == 1 else None
     return None
@@ -226,11 +206,6 @@ def limits_frame(motor: int, highest: int, lowest: int, speed: int) -> Frame:
     return Frame(0x473, struct.pack(">BhhHx", motor, highest, lowest, speed))
 
 
-def gripper_setting_frame(setting: GripperSetting) -> Frame:
-    """Return frame 0x47E: what 0x47D has set."""
-    return Frame(0x47E, bytes([setting.range, setting.stroke, setting.friction, 0, 0, 0, 0, 0]))
-
-
 def firmware_frames(text: str) -> tuple[Frame, ...]:
     """Return the frames 0x4AF: an ASCII text in pieces of eight characters."""
     data = text.encode("ascii")
@@ -245,7 +220,8 @@ def _bits(flags: Sequence[bool]) -> int:
     return sum(int(flag) << k for k, flag in enumerate(flags))
 
 
-def _motors(number: int) -> tuple[int, ...]:
+def motors_of(number: int) -> tuple[int, ...]:
+    """Return the motors that a number of a frame means: 1 to 6, or all of them. Raises: FrameError."""
     if number in (ALL_MOTORS, 0xFF):
         return (1, 2, 3, 4, 5, 6)
     if not 1 <= number <= 6:

@@ -16,6 +16,7 @@ from kc_vla.arm.emulator.arm import FIRMWARE, EmulatedArm
 from kc_vla.arm.emulator.bus import BusServer
 from kc_vla.arm.emulator.faults import Faults
 from kc_vla.arm.emulator.frames import Frame, FrameError, read_command
+from kc_vla.arm.emulator.setting_frames import read_setting
 from kc_vla.arm.emulator.watch import Watch
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.scheduling import PriorityError, take_priority
@@ -70,6 +71,7 @@ class EmulatorProcess:
                         break
                 if ended.is_set():
                     return
+                self.faults.pass_time()
                 self.arm.step(1 / RATE)
                 self.watch.moved()
                 told = [*self.arm.fast_feedback(), *(self.arm.slow_feedback() if number % _SLOW_EVERY == 0 else ())]
@@ -91,12 +93,13 @@ class EmulatorProcess:
 
     def _take(self, frame: Frame) -> None:
         try:
-            command = read_command(frame)
+            command = read_command(frame) or read_setting(frame)
         except FrameError as error:
             self.misunderstood.insert(0, str(error))
             return
         if command is not None:
-            self.watch.command(command)
+            if not self.arm.off:
+                self.watch.command(command)
             self.bus.send(self.arm.receive(command))
 
 
@@ -166,7 +169,7 @@ class EmulatorService:
             status = arm.status.name.lower().replace("_", " ")
             angles, powered = arm.body.angles.copy(), arm.body.powered.copy()
             origins = arm.kinematics.frames(angles)[:-1, :3, 3]
-            self._calls.show(View(angles, origins, powered, arm.opening, status, str(self._process.watch)))
+            self._calls.show(View(angles, origins, powered, arm.gripper.width, status, str(self._process.watch)))
 
 
 def main() -> None:

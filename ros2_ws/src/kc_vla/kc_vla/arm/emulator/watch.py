@@ -6,6 +6,7 @@ import numpy as np
 
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.frames import Command, JointTarget, MotorPower, Stop, StopCode
+from kc_vla.arm.emulator.setting_frames import Setting, is_written
 
 _ROUNDING = 1e-5
 """rad, a little more than the half of a wire unit."""
@@ -24,13 +25,14 @@ class Watch:
         largest_step: of a joint from target to target, rad; the first is measured from where the arm was.
         fastest: any joint moved while all had power, rad/s.
         disabled_raised: how often power was taken from an arm that did not lie.
+        set_with_power: frames that set what the arm keeps, and came while a motor had power.
         lowest_flange: of the flange while all joints had power, m above the base.
     """
 
     def __init__(self, arm: EmulatedArm) -> None:
         self._arm = arm
         self._aim = arm.body.angles.copy()
-        self.commands = self.out_of_limits = self.disabled_raised = 0
+        self.commands = self.out_of_limits = self.disabled_raised = self.set_with_power = 0
         self.largest_step = self.fastest = 0.0
         self.lowest_flange = self._height()
 
@@ -43,7 +45,7 @@ class Watch:
             f"{self.disabled_raised} times disabled while raised"
         )
 
-    def command(self, command: Command) -> None:
+    def command(self, command: Command | Setting) -> None:
         """Look at a command before the arm gets it."""
         if isinstance(command, JointTarget):
             self._target(command)
@@ -51,7 +53,9 @@ class Watch:
             if not command.on:
                 self._loses_power()
             if command.on and not self._arm.body.powered.all():
-                self._aim = self._arm.body.angles.copy()
+                self._aim = self._arm.body.angles - self._arm.zero
+        elif is_written(command):
+            self.set_with_power += int(self._arm.body.powered.any())
         elif isinstance(command, Stop) and command.code == StopCode.RESUME:
             self._loses_power()
 
@@ -83,4 +87,5 @@ class Watch:
         return bool((np.abs(self._arm.body.angles - self._arm.robot.rest) < _RESTS).all())
 
     def _height(self) -> float:
-        return float(self._arm.kinematics.flange(self._arm.body.angles)[2, 3])
+        flange = self._arm.kinematics.flange(self._arm.body.angles)[:3, 3]
+        return float(-np.dot(self._arm.robot.down, flange))

@@ -1,0 +1,80 @@
+"""The gripper of an emulated Piper: its fingers, its zero, and what its driver reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kc_vla.arm.emulator.frames import Frame, GripperTarget, gripper_frame
+from kc_vla.arm.emulator.setting_frames import GripperSetting
+
+_SPEED = 0.15
+"""m/s."""
+_TOUCH = 1e-6
+"""Fingers touch a thing that is no further from them than this, m."""
+_OVERCURRENT, _ERROR, _ENABLED, _HOMED = 1 << 2, 1 << 5, 1 << 6, 1 << 7
+_ON, _CLEAR = 1, 2
+"""Bits of the code of frame 0x159."""
+
+
+class EmulatedGripper:
+    """Two fingers that follow a width with power, and stay where they are without.
+
+    Attributes:
+        width: true width between the fingers, m.
+        setting: what the gripper is set to; with a stroke of 0, as out of the box, it does not move and reports 0.
+        zero: width at which it reports 0, m.
+        between: width of what is between the fingers, m; 0.0 for nothing.
+        homed: whether its driver knows a zero.
+        silent: its cable is broken: it reports nothing, and has no power.
+    """
+
+    def __init__(self, stroke: float) -> None:
+        """Put together a gripper that is closed, with a stroke, m, that is set."""
+        self.width = self.zero = self.between = 0.0
+        self.setting = GripperSetting(100, round(stroke * 1e3), 1)
+        self.homed, self.silent = True, False
+        self._target, self._torque, self._on, self._failed = 0.0, 0, False, False
+
+    @property
+    def reported(self) -> float:
+        """Return the width that it reports, m."""
+        return self.width - self.zero if self.setting.stroke else 0.0
+
+    @property
+    def gripping(self) -> int:
+        """Return the torque with which the fingers press on what is between them, mN m; 0 where they touch nothing."""
+        presses = self._on and self._target < self.width <= self.between + _TOUCH
+        return self._torque if presses else 0
+
+    def receive(self, command: GripperTarget) -> None:
+        """Take a command. A zero is set only without power, as the vendor's demo does."""
+        if self.silent:
+            return
+        if command.code & _CLEAR:
+            self._failed = False
+        self._target = float(np.clip(command.opening * 1e-6, 0.0, self.setting.stroke * 1e-3)) + self.zero
+        self._torque, self._on = command.torque, bool(command.code & _ON) and not self._failed
+        if command.zero and not command.code & _ON:
+            self.zero, self.homed = self.width, True
+
+    def fail(self) -> None:
+        """Report too much current: the fingers have no power until the error is cleared."""
+        self._failed, self._on = True, False
+
+    def lose_power(self) -> None:
+        """Have no power, and no error that is remembered."""
+        self._on = self._failed = False
+
+    def step(self, seconds: float) -> None:
+        """Let some milliseconds pass."""
+        if self._on and self.setting.stroke and not self.silent:
+            way = max(self._target, min(self.between, self.width), 0.0) - self.width
+            self.width += float(np.clip(way, -_SPEED * seconds, _SPEED * seconds))
+
+    def feedback(self) -> Iterator[Frame]:
+        """Yield what it reports 200 times a second."""
+        if not self.silent:
+            status = self._on * _ENABLED | self.homed * _HOMED | self._failed * (_OVERCURRENT | _ERROR)
+            yield gripper_frame(round(self.reported * 1e6), self.gripping, status)
