@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kc_vla.arm.can_health import BusHealth, BusState, advice
-from kc_vla.arm.interface import COLLISION, JOINT_ERROR, ArmError, ArmState, require_target
+from kc_vla.arm.interface import ArmError, ArmState, require_target
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.last_words import PARKED
 from kc_vla.arm.outside import beyond
@@ -21,6 +21,7 @@ from kc_vla.arm.piper_models import JOINTS, require_limits, require_model, requi
 from kc_vla.arm.piper_mount import LOADS, MOUNTS, require_mount
 from kc_vla.arm.piper_queries import read_firmware, read_limits, wait
 from kc_vla.arm.piper_role import ArmRole, role_of, why_silent
+from kc_vla.arm.piper_status import STOPPED, TAUGHT, faults_of
 from kc_vla.arm.piper_unfinished import unfinished
 from kc_vla.core.robot import Robot, Vector
 
@@ -28,8 +29,6 @@ _JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
 _STATUS = 0x2A1
 _CAN_CONTROL, _TEACHING, _MOVE_JOINTS, _ALL = 1, 2, 1, 7
 _STOP = 0x150
-_STOPPED, _TAUGHT = 1, (11, 12, 13)
-"""What the arm's status says of its own stop, and of teach mode."""
 _FULL_SPEED, _SLOW = 100, 10
 """Share of its top speed at which the arm follows, %; slowly while it is outside of its own limits."""
 _OUT_OF_RANGE = 4
@@ -39,22 +38,6 @@ _GRIPPER_OFF, _GRIPPER_ON, _GRIPPER_CLEAR_ON = 0, 1, 3
 _VALID = 0xAE
 _MOST_TOLD = 60
 _UNIT = np.radians(1e-3)
-_FOREIGN_S = 1.0
-"""So long a command of another program is a fault, s."""
-_STATUS_WORDS = {
-    1: "emergency stop",
-    2: "no solution for the target",
-    3: "singularity",
-    4: "target out of range",
-    5: "a joint does not answer",
-    6: "a brake is not released",
-    7: COLLISION,
-    8: "too fast while being led",
-    9: JOINT_ERROR,
-    **dict.fromkeys(_TAUGHT, "teaching: release the teach button"),
-    14: "the controller is too hot",
-    15: "the brake resistor is too hot",
-}
 
 
 class PiperArm:
@@ -191,7 +174,7 @@ class PiperArm:
             gripper=grip.width,
             powered=np.array([bool(driver.driver_enable_status) for driver in drivers]),
             in_command_mode=mode == _CAN_CONTROL,
-            faults=_faults(fault, drivers, sdk.since_foreign_command()),
+            faults=faults_of(fault, drivers, sdk.since_foreign_command()),
             line=self._line(),
             own_stop=self._own_stop(mode, word),
             efforts=np.array([*(getattr(fast, f"motor_{k}").effort / 1e3 for k in numbers), grip.effort]),
@@ -259,10 +242,10 @@ class PiperArm:
 
         An arm that was in teach mode reports standby, and stays in it, so that the teach mode is remembered here.
         """
-        if status == _STOPPED:
+        if status == STOPPED:
             who = "another program on the bus" if np.isfinite(self._sdk.since(_STOP)) else "its app, pendant or program"
             return f"the arm's own emergency stop is set (by {who})"
-        taught = mode == _TEACHING or status in _TAUGHT
+        taught = mode == _TEACHING or status in TAUGHT
         self._was_taught = taught or (self._was_taught and mode != _CAN_CONTROL)
         if not self._was_taught:
             return ""
@@ -301,13 +284,3 @@ class PiperArm:
             f"the arm's firmware '{told[:_MOST_TOLD]}' is not understood: the zero pose of the newest is assumed; "
             "compare a pose that the stack reports with a ruler before the arm moves"
         )
-
-
-def _faults(status: int, drivers: list[Any], foreign: float) -> tuple[str, ...]:
-    words = [_STATUS_WORDS.get(status, f"status {status}")] if status else []
-    if foreign < _FOREIGN_S:
-        words.append("another program commands the arm: end it")
-    for number, driver in enumerate(drivers, 1):
-        kinds = ("voltage_too_low", "motor_overheating", "driver_overcurrent", "driver_overheating", "stall_status")
-        words += [f"joint {number}: {kind.replace('_', ' ')}" for kind in kinds if getattr(driver, kind)]
-    return tuple(words)

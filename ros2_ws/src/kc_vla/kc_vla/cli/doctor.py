@@ -5,15 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kc_vla.cli.interrupts import INTERRUPTED
 from kc_vla.cli.numbers import positive
 from kc_vla.cli.verbs import main_parser
 
+if TYPE_CHECKING:
+    from kc_vla.machine.finding import Finding
+
 _ABOUT = """\
 Look at the machine, each thing in a line: ROS 2 and its middleware, shared memory, CAN buses, cameras, GPU and what
 uses it, Vulkan, models, real-time permission, disk, ports, clock. Nothing is changed, root is not needed, and what does
 not answer in time is told. `./setup.sh --check` looks at what is installed; this at whether it works here.
+
+With --arm it looks at a Piper: role, firmware, motors, limits, pose, collision levels and gripper, each with what to do where it is not ok.
 """
 _EPILOG = "exit status: 0 all is well, or warnings only; 1 a failure, or no look at all; 2 wrong arguments"
 
@@ -30,6 +36,14 @@ def main(words: Sequence[str]) -> int:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.description, parser.epilog = _ABOUT, _EPILOG
+    parser.add_argument(
+        "--arm",
+        nargs="?",
+        const="can0",
+        metavar="CAN",
+        help="look at the Piper on this CAN interface (default can0), not at the machine; nothing is enabled or moved",
+    )
+    parser.add_argument("--robot", default="piper", help="with --arm: robot file to compare with (default piper)")
     parser.add_argument("--json", action="store_true", help="print JSON: {worst, findings: [{name, level, ...}]}")
     parser.add_argument(
         "--patience", type=positive, metavar="S", help="time limit for all checks together, s (default 30)"
@@ -40,7 +54,8 @@ def _tell(options: argparse.Namespace) -> int:
     from kc_vla.machine.doctor import PATIENCE_S, Patient, examine  # imported only where it is used
     from kc_vla.machine.finding import Level, last_line, worst
 
-    findings = examine(Patient(), options.patience or PATIENCE_S)
+    patience = options.patience or PATIENCE_S
+    findings = _look_at_arm(options, patience) if options.arm else examine(Patient(), patience)
     if options.json:
         rows = [finding.as_json() for finding in findings]
         print(json.dumps({"worst": worst(findings), "findings": rows}, indent=2))
@@ -49,3 +64,10 @@ def _tell(options: argparse.Namespace) -> int:
             print(*finding.lines(), sep="\n")
         print(f"\n{last_line(findings)}")
     return 1 if worst(findings) is Level.FAIL else 0
+
+
+def _look_at_arm(options: argparse.Namespace, patience: float) -> list[Finding]:
+    from kc_vla.machine.isolated_checks import look_apart
+    from kc_vla.machine.piper_doctor import look_at_piper
+
+    return look_apart({"arm": lambda: look_at_piper(options.arm, options.robot)}, patience)

@@ -28,6 +28,7 @@ class EmulatedGripper:
         between: width of what is between the fingers, m; 0.0 for nothing.
         homed: whether its driver knows a zero.
         silent: its cable is broken: it reports nothing, and has no power.
+        clears: how often its errors were cleared.
     """
 
     def __init__(self, stroke: float) -> None:
@@ -35,6 +36,7 @@ class EmulatedGripper:
         self.width = self.zero = self.between = 0.0
         self.setting = GripperSetting(100, round(stroke * 1e3), 1)
         self.homed, self.silent = True, False
+        self.clears = 0
         self._target, self._torque, self._on, self._failed = 0.0, 0, False, False
 
     @property
@@ -54,6 +56,7 @@ class EmulatedGripper:
             return
         if command.code & _CLEAR:
             self._failed = False
+            self.clears += 1
         self._target = float(np.clip(command.opening * 1e-6, 0.0, self.setting.stroke * 1e-3)) + self.zero
         self._torque, self._on = command.torque, bool(command.code & _ON) and not self._failed
         if command.zero and not command.code & _ON:
