@@ -78,7 +78,7 @@ class Kitchen:
             height: of the thing, m.
         """
         for unit, space in self.spaces():
-            x, y, z = (unit.link_pose(space.moving).inv() * sapien.Pose(p=position)).p.tolist()
+            x, y, z = unit.within(space.moving, position)
             inside = space.low[0] <= x <= space.high[0] and space.low[1] <= y <= space.high[1]
             above = z - height / 2 - space.low[2]
             if inside and -0.01 <= above <= (space.extent[2] if space.relation == "in" else _ON_TOP):
@@ -151,7 +151,7 @@ class Kitchen:
 
     def _thing(self, thing: KitchenThing) -> GroundTruthObject:
         pose = thing.pose
-        relation, holder = self.holder_of(pose.p, thing.height)
+        relation, holder = self.holder_of(pose.p, thing.height_at(pose))
         place = f"{relation} {holder}" if holder else ""
         attributes = {"colour": thing.placed.colour, "place": place}
         return GroundTruthObject(

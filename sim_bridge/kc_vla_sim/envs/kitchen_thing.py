@@ -30,6 +30,7 @@ class KitchenThing:
         pose = ROBOT_BASE * to_sapien((placed.x, placed.y, placed.z + 0.001), turn)
         self.body = placed.body
         self.actor = build_free(scene, placed.thing_id, self.body.solids, pose)
+        self._entity = entity_of(self.actor)
         self._rigid.angular_damping = _ROLLING
         self._bodies = {state: self._body_in(state) for state in placed.kind.states if self._can_be(state)}
         self._looks = {state: drawn(body.merged()) for state, body in self._bodies.items()}
@@ -59,13 +60,18 @@ class KitchenThing:
     @property
     def pose(self) -> sapien.Pose:
         """Return its pose in the world."""
-        return self.actor.pose.sp
+        return self._entity.pose
 
     @property
     def height(self) -> float:
         """Return how high it reaches above its lower side as it stands or lies now, m."""
-        upwards = np.abs(self.pose.to_transformation_matrix()[2, :3])
-        return float(upwards @ np.asarray(self.body.size))
+        return self.height_at(self.pose)
+
+    def height_at(self, pose: sapien.Pose) -> float:
+        """Return how high it reaches above its lower side at a pose in the world, m."""
+        w, x, y, z = pose.q.tolist()
+        up = abs(2 * (x * z - w * y)), abs(2 * (y * z + w * x)), abs(1 - 2 * (x * x + y * y))
+        return sum(share * side for share, side in zip(up, self.body.size, strict=True))
 
     def carry(self, pose: sapien.Pose) -> None:
         """Put it at a pose in the world, where it stays and touches nothing until it is released."""

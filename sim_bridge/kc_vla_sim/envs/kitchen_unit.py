@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import sapien
 import torch
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.envs.kitchen_bodies import (
@@ -75,7 +77,7 @@ class FurnitureUnit:
         """Return how far its drawers and doors are open, m or rad."""
         if not self.furniture.moving:
             return {}
-        values = self.joints.qpos[0].tolist()
+        values = self.joints._objs[0].qpos.tolist()
         return {each.name: value for each, value in zip(self.furniture.moving, values, strict=True)}
 
     def set_openings(self, openings: Mapping[str, float]) -> None:
@@ -103,6 +105,17 @@ class FurnitureUnit:
     def link_pose(self, moving: str) -> sapien.Pose:
         """Return the pose in the world of one of its drawers or doors, or of itself for an empty name."""
         return self.links[moving].pose if moving else self.pose
+
+    def within(self, moving: str, position: NDArray[np.floating]) -> tuple[float, float, float]:
+        """Return a position in the world (3,), m, in the frame of one of its drawers or doors, or in its own.
+
+        Furniture stands upright: its frames are turned about the vertical alone.
+        """
+        pose = self.link_pose(moving)
+        w, _, _, k = pose.q.tolist()
+        c, s = 1 - 2 * k * k, 2 * w * k
+        x, y, z = (each - other for each, other in zip(position.tolist(), pose.p.tolist(), strict=True))
+        return c * x + s * y, c * y - s * x, z
 
     def opened(self, name: str) -> bool:
         """Return whether one of its drawers or doors is opened."""

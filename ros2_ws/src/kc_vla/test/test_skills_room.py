@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fake_kitchen import FakeKitchen, thing
+from fake_kitchen import ROBOT, FakeKitchen, thing
 
 from kc_vla.skills.boxes import obstacles
 from kc_vla.skills.fronts import front_boxes
@@ -59,11 +59,11 @@ def test_a_spoon_is_taken_off_a_tray_and_a_knife_away_from_what_stands_beside_it
     tray = thing("tray_1", (0.3, -0.35, 0.008), (0.2, 0.28, 0.016))
     spoon = thing("spoon_1", (0.3, -0.35, 0.0105), (0.15, 0.03, 0.012))
     kitchen = FakeKitchen({"tray_1": tray, "spoon_1": spoon})
-    assert next(grasps(kitchen.station.context, spoon), None) is not None
+    assert next(grasps(kitchen.scene, ROBOT.opening, spoon), None) is not None
     knife = thing("knife_1", (0.3, -0.35, 0.01), (0.18, 0.02, 0.014))
     bottle = thing("bottle_1", (0.3, -0.26, 0.1), (0.05, 0.05, 0.2))
     kitchen = FakeKitchen({"knife_1": knife, "bottle_1": bottle})
-    poses = [pose.position for pose, _, _ in grasps(kitchen.station.context, knife)]
+    poses = [pose.position for pose, _, _ in grasps(kitchen.scene, ROBOT.opening, knife)]
     assert poses
     assert min(abs(float(x) - 0.3) for x, _, _ in poses) > 0.015
 

@@ -14,6 +14,7 @@ from kc_vla_sim.kitchen.furniture import StorageSpace
 from kc_vla_sim.kitchen.layout import draw_layout
 from kc_vla_sim.kitchen.placed import KitchenLayout, PlacedFurniture, PlacedThing
 from kc_vla_sim.kitchen.sequences.goals import KitchenGoal, PlaceGoal
+from kc_vla_sim.kitchen.sequences.hand_room import hand_has_room
 from kc_vla_sim.kitchen.sequences.targets import DRAWER_TARGET, HIDING, TAKEN_FROM, TARGETS, PutTarget
 from kc_vla_sim.kitchen.sequences.wording import VAGUE_NAMES, InstructionWords, VagueName
 
@@ -204,7 +205,8 @@ class _SequenceDraw:
         size = thing.body.size
         near = thing.holder == "drawer_1" or _NEAR < float(np.hypot(thing.x, thing.y)) < _FAR
         at_hand = f"{thing.relation} {thing.holder}" in TAKEN_FROM
-        return thing.kind.graspable and min(size[:2]) < GRASPED_WIDTH and near and at_hand
+        can_be = thing.kind.graspable and min(size[:2]) < GRASPED_WIDTH and near and at_hand
+        return can_be and hand_has_room(self._layout, thing)
 
     def _fits(self, thing: PlacedThing, target: PutTarget) -> bool:
         """Return whether a thing is elsewhere, and whether the place still has room for it."""

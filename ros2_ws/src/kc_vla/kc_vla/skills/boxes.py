@@ -20,6 +20,8 @@ _SIDES = 0.48
 _CAMERA, _CAMERA_AHEAD, _CAMERA_UP = (0.024, 0.1, 0.022), 0.047, 0.08
 """Size of a camera on the hand (deep, wide, high), and how far its middle is ahead of the tool center point and above
 it, m."""
+_TAP = (0.035, 0.05, 0.11)
+"""Size of the tap of a sink (deep, wide, high), m."""
 HOLLOW = frozenset({"drawer", "sink", "tray", "basket", "box", "bin", "bowl", "pot", "pan"})
 """Types that things lie in from above: their boxes are walls around a space."""
 SUPPORTS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "fridge", "oven"})
@@ -62,11 +64,23 @@ def named_obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[
         if each.object_id in left_out or scene.is_shut_in(each):
             continue
         found += [(each.object_id, part) for part in front_boxes(each)]
+        if each.object_type == "sink":
+            found.append((each.object_id, _tap(each)))
         if each.object_type in HOLLOW and (each.object_type != "drawer" or OPENED in each.states):
             found += [(each.object_id, wall) for wall in _walls(each)]
         elif each.object_type != "drawer":  # a closed one is within the box of its cabinet
             found.append((each.object_id, UprightBox.around(each)))
     return found
+
+
+def _tap(sink: PerceivedThing) -> UprightBox:
+    """Return the tap of a sink, which is no object of its own: in the middle of the side that is farthest away."""
+    sides = [axis * side for axis in np.eye(3)[:2] * sink.size / 2 for side in (1.0, -1.0)]
+    back = max((sink.out(each) - sink.position for each in sides), key=lambda side: float(side @ sink.position))
+    deep, _, high = _TAP
+    middle = sink.position + back * (1.0 - deep / 2 / float(np.linalg.norm(back)))
+    middle[2] = sink.top + high / 2
+    return UprightBox(middle, np.array(_TAP), float(np.arctan2(back[1], back[0])))
 
 
 def _walls(thing: PerceivedThing) -> list[UprightBox]:

@@ -13,7 +13,7 @@ from kc_vla.skills.front_reach import opened_front, take_tilted
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import held_by
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, first_possible
-from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
 from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import opened_wide
 from kc_vla.skills.tool_path import ToolPose
@@ -93,7 +93,9 @@ def _way_to(context: SkillContext, thing: PerceivedThing) -> tuple[tuple[ToolPos
         SkillError: there is none.
     """
     failure = SkillError(f"{thing.object_id} cannot be reached from above: something is in the way of the hand")
-    return first_possible(grasps(context, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure)
+    return first_possible(
+        grasps(context.scene, context.opening, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure
+    )
 
 
 def _approach(context: SkillContext, pose: ToolPose, wide: float) -> ArmPath:
@@ -111,33 +113,38 @@ def _approach(context: SkillContext, pose: ToolPose, wide: float) -> ArmPath:
     return first_possible((ABOVE, ABOVE / 2), above, SkillError(""))[1]
 
 
-def grasps(context: SkillContext, thing: PerceivedThing) -> Iterator[tuple[ToolPose, float, float]]:
+def grasps(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iterator[tuple[ToolPose, float, float]]:
     """Yield poses of a hand that comes from above, how wide the fingers are there, and how wide the thing is, m.
 
     Those that need the least turn come first. A hand that would touch something else is left out.
 
+    Args:
+        scene: what else is there.
+        opening: of the gripper when it is wide open, m.
+        thing: that is to be taken.
+
     Raises:
         SkillError: the thing is too wide for the gripper.
     """
-    around = obstacles(context.scene, (thing.object_id,))
-    holder = context.scene.find(thing.container[1])
+    around = obstacles(scene, (thing.object_id,))
+    holder = scene.find(thing.container[1])
     ahead = float(np.arctan2(thing.position[1], thing.position[0]))
     if holder is not None and holder.object_type == "drawer":
         ahead = holder.yaw  # between its front and that of its cabinet a hand has room straight ahead
     ways = _ways(thing, ahead)
-    if min(across for _, across in ways) > context.opening - _SPARE_M:
+    if min(across for _, across in ways) > opening - _SPARE_M:
         raise SkillError(
             f"{thing.object_id} is {min(across for _, across in ways) * 100:.1f} cm wide, and the gripper opens "
-            f"{context.opening * 100:.1f} cm"
+            f"{opening * 100:.1f} cm"
         )
     deep = max(thing.position[2], thing.top - _DEPTH, thing.bottom + _LOWEST)
     high = max(deep, thing.top - (0.0 if thing.extent[2] < _THIN else _LEAST_DEPTH))
     heights = [deep + higher for higher in _HIGHER if deep + higher <= high]
     for aside, (yaw, across) in product(_ASIDE, ways):
-        if across > context.opening - _SPARE_M or abs(aside) > max(0.0, _length(thing, across) / 2 - _END):
+        if across > opening - _SPARE_M or abs(aside) > max(0.0, _length(thing, across) / 2 - _END):
             continue
         along = aside * np.array([np.cos(yaw), np.sin(yaw)])
-        for height, wide in product(heights, (context.opening, min(across + 2 * _NEAR_M, context.opening))):
+        for height, wide in product(heights, (opening, min(across + 2 * _NEAR_M, opening))):
             place = np.array([*(thing.position[:2] + along), height])
             if not any(meets_any(each, around) for each in hand_boxes(place, yaw, wide)):
                 yield ToolPose(place, facing_down(yaw)), wide, across

@@ -185,9 +185,9 @@ def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None)
     wide = min(context.opening, held.width + _FREED)
 
     @cache
-    def room(x: float, y: float, yaw: float) -> float:
-        """Return the widest margin that there is around the thing, m; a negative number where it has no room."""
-        body = UprightBox(np.array([x, y, ground + size[2] / 2 + 0.012]), size, yaw + held.turn)
+    def room(x: float, y: float, turn: float) -> float:
+        """Return the widest margin that there is around the thing at a yaw, m; a negative number for no room."""
+        body = UprightBox(np.array([x, y, ground + size[2] / 2 + 0.012]), size, turn)
         found = -1.0
         for margin in reversed(_MARGINS):
             if not _within(body.grown(margin / 2), holder, inside) or meets_any(body.grown(margin), around):
@@ -203,7 +203,7 @@ def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None)
                 for yaw in ahead + (np.concatenate([_TURNS, _TURNS + np.pi]) if inside else _TURNS):
                     place = np.array([x, y, ground + held.below + drop]) - held.ahead * _along(float(yaw))
                     spot = (drop, x, y)
-                    if room(x, y, float(yaw)) < margin or spot in tried:
+                    if spot in tried or room(x, y, round(float(yaw + held.turn) % np.pi, 6)) < margin:
                         continue
                     if any(meets_any(each, around) for each in hand_boxes(place, float(yaw), wide)):
                         continue
@@ -254,9 +254,10 @@ def _within(body: UprightBox, holder: PerceivedThing | None, inside: bool) -> bo
     """Return whether the footprint of a thing is over that of what holds it."""
     if holder is None:
         return True
-    corners = holder.into(np.column_stack([body.corners, np.full(4, holder.position[2])]))
+    c, s = np.cos(holder.yaw), np.sin(holder.yaw)
+    corners = (body.corners - holder.position[:2]) @ np.array([[c, -s], [s, c]])
     room = holder.size[:2] / 2 - (_RIM if inside else 0.0)
-    return bool((np.abs(corners[:, :2]) <= room).all())
+    return bool((np.abs(corners) <= room).all())
 
 
 def _is_at(seen: PerceivedThing, holder_id: str) -> bool:

@@ -178,6 +178,8 @@ class Namer:
             handled = least  # "toilet paper roll": its type is said, and more
         elif not reference.vague and not kinds and _is_kind_of_something(" ".join(called)):
             handled = least  # "novel": a thing of its own, and no word for what others are
+        elif reference.indefinite:
+            handled = least  # "some fruit": any will do, and what was handled before is meant no more than others
         return Named(scores, frozenset(said), frozenset(said), True, least, handled)
 
     def _meant(self, text: str, types: Sequence[str], least: float, loose: bool) -> dict[str, float]:
