@@ -142,7 +142,12 @@ class SkillContext:
         return self.along(stage, self.paths.straight(self.posture, poses, speed), width, slack)
 
     def free(
-        self, stage: str, pose: ToolPose, width: float, around: Sequence[tuple[str, UprightBox]] | None = None
+        self,
+        stage: str,
+        pose: ToolPose,
+        width: float,
+        around: Sequence[tuple[str, UprightBox]] | None = None,
+        then: Sequence[ToolPose] = (),
     ) -> ArmPath:
         """Return a step to a pose by any way that is free, with what is in the hand.
 
@@ -151,13 +156,14 @@ class SkillContext:
             pose: at the end of the way.
             width: between the fingers, m.
             around: boxes that the way keeps clear of; None: those of all that was perceived.
+            then: where the tool goes on to in straight lines, one after the other.
         """
         self._avoid(self._obstacles() if around is None else around, width)
         try:
-            return self.along(stage, self.paths.free(self.posture, pose), width)
+            return self.along(stage, self.paths.free(self.posture, pose, then), width)
         except BlockedStartError:
             rise = self.paths.straight(self.posture, [self.tool.moved(z=_RISE_M)], SLOW)
-            return self.along(stage, np.concatenate([rise, self.paths.free(rise[-1], pose)]), width)
+            return self.along(stage, np.concatenate([rise, self.paths.free(rise[-1], pose, then)]), width)
 
     def clear(
         self,

@@ -106,7 +106,7 @@ def _approach(context: SkillContext, pose: ToolPose, wide: float) -> ArmPath:
     """
 
     def above(height: float) -> ArmPath:
-        path = context.free("approach", pose.moved(z=height), wide)
+        path = context.free("approach", pose.moved(z=height), wide, then=[pose])
         context.paths.straight(path.joints[-1], [pose], SLOW)
         return path
 

@@ -69,7 +69,7 @@ class MotionPathMaker(StraightPathMaker):
         self._planner.scene = MotionScene(boxes=tuple(found), held=carried, width=width)
         self._near_planner = None
 
-    def free(self, start: Vector, goal: ToolPose) -> Vector:
+    def free(self, start: Vector, goal: ToolPose, then: Sequence[ToolPose] = ()) -> Vector:
         """Return set-points to a pose by any free way: see `PathMaker.free`."""
         begin = self._inside(start)
         try:
@@ -77,12 +77,23 @@ class MotionPathMaker(StraightPathMaker):
         except MotionError as error:
             raise (BlockedStartError if error.problem is MotionProblem.COLLISION else SkillError)(str(error)) from None
         try:
-            path = self._planner.to_pose(begin, goal.matrix @ self._ungrip)
+            ends = self._planner.solutions(goal.matrix @ self._ungrip, begin)
+            if then and not (ends := [each for each in ends if self._goes_on(each, then)]):
+                raise SkillError("the arm gets there, but not on from there")
+            path = self._planner.to_any(begin, ends)
             held = self._planner.scene.held is not None
             joints = self._planner.trajectory(path, tool_speed=CARRYING if held else np.inf).joints
         except MotionError as error:
             raise SkillError(str(error)) from None
         return np.asarray(joints[1:] if len(joints) > 1 else joints)
+
+    def _goes_on(self, joints: Vector, poses: Sequence[ToolPose]) -> bool:
+        """Return whether the tool can go straight through poses from joint angles (N,), rad."""
+        try:
+            self.straight(joints, poses, CARRYING)
+        except SkillError:
+            return False
+        return True
 
     def clear(self, start: Vector, poses: Sequence[ToolPose], speed: float, touch: Collection[str]) -> Vector:
         """Return set-points along straight lines that touch nothing: see `PathMaker.clear`."""

@@ -116,7 +116,7 @@ def _way_down(context: SkillContext, held: HeldThing, holder: PerceivedThing | N
     failure = SkillError(f"there is no room for {held.thing.object_id} in or on {holder_id}")
 
     def ways(pose: ToolPose) -> tuple[ArmPath, Vector]:
-        approach = replace(context.free("carry", pose.moved(z=ABOVE), CLOSED_M), carries=True)
+        approach = replace(context.free("carry", pose.moved(z=ABOVE), CLOSED_M, then=[pose]), carries=True)
         return approach, context.paths.straight(approach.joints[-1], [pose], SLOW)
 
     return first_possible(spots(context, held, holder), ways, failure)

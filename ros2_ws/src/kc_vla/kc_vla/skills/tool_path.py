@@ -121,8 +121,13 @@ class PathMaker(Protocol):
         """Return whether the hand, and what it holds, touches nothing at a pose but the things of `touch`."""
         ...
 
-    def free(self, start: Vector, goal: ToolPose) -> Vector:
+    def free(self, start: Vector, goal: ToolPose, then: Sequence[ToolPose] = ()) -> Vector:
         """Return set-points (T, N), rad, to a pose; the tool may go any way that is free.
+
+        Args:
+            start: joint angles (N,), rad.
+            goal: where the tool goes.
+            then: where the tool goes on to in straight lines, one after the other: the arm ends so that it can.
 
         Raises:
             SkillError: there is none.
@@ -198,8 +203,8 @@ class StraightPathMaker:
         """Return True: these ways look at no obstacle."""
         return True
 
-    def free(self, start: Vector, goal: ToolPose) -> Vector:
-        """Return set-points to a pose, up, across and down: see `PathMaker.free`."""
+    def free(self, start: Vector, goal: ToolPose, then: Sequence[ToolPose] = ()) -> Vector:
+        """Return set-points to a pose, up, across and down: see `PathMaker.free`; it is not looked what comes then."""
         at = self.tool_at(start)
         rise = [] if at.position[2] > self._height - 0.01 else [self._risen(start, at)]
         begin = rise[-1][-1] if rise else np.asarray(start, float)
