@@ -87,7 +87,7 @@ def _from_above(context: SkillContext, handle: Handle, to: float) -> Iterator[St
     side = FINGER if pulls else -FINGER
     down, high = facing_down(handle.yaw(0.0)), np.array([0.0, 0.0, HOOK_LOW])
     start = ToolPose(handle.at(handle.opening, side) + high, down)
-    yield context.free("approach", start.moved(z=ABOVE), CLOSED_M)
+    yield context.free("approach", start.moved(z=ABOVE), CLOSED_M, then=[start])
     yield context.straight("reach", [start], CLOSED_M, SLOW)
     if pulls:
         ends = np.arange(to, handle.opening + _NEARER_M, -_NEARER_M)
