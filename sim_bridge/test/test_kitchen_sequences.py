@@ -14,6 +14,7 @@ from kc_vla.planning.execution.results import EXPLORE, SKILL, ExecutionStep
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import Request
 from kc_vla.planning.skills import Call
+from kc_vla_sim.kitchen.layout import draw_layout
 from kc_vla_sim.kitchen.sequences.drawing import (
     COMPLEX,
     COMPOSITE,
@@ -24,6 +25,7 @@ from kc_vla_sim.kitchen.sequences.drawing import (
 )
 from kc_vla_sim.kitchen.sequences.figures import reason_of, sequence_table
 from kc_vla_sim.kitchen.sequences.goals import PlaceGoal, StateGoal
+from kc_vla_sim.kitchen.sequences.hand_room import hand_has_room
 from kc_vla_sim.kitchen.sequences.outcomes import InstructionOutcome, SequenceOutcome
 from kc_vla_sim.kitchen.sequences.robots import SimulatedKitchenRobot
 from kc_vla_sim.kitchen.sequences.sketched_robot import SketchedKitchenRobot
@@ -52,6 +54,18 @@ def test_a_seed_has_one_sequence_and_the_planner_understands_it() -> None:
             calls = GrammarPlanner().plan(Request(each.text)).calls
             assert [call.skill for call in calls] == ["PickupObject", "PutObject"] * each.things, each.text
     assert kinds.keys() == {SIMPLE, COMPOSITE, COMPLEX}
+
+
+def test_nothing_is_asked_for_that_stands_in_a_gap_and_what_is_in_a_drawer_is_within_reach() -> None:
+    layout = draw_layout(0)
+    knife = next(each for each in layout.things if each.thing_id == "knife_1")  # beside a box of cereals and the sink
+    assert not hand_has_room(layout, knife)
+    alone = replace(layout, things=(knife,))
+    assert hand_has_room(alone, knife)
+    stored = [(each, thing) for each in map(draw_layout, range(12)) for thing in each.things]
+    inside = [(each, thing) for each, thing in stored if thing.holder == "drawer_1" and thing.kind.graspable]
+    reached = [hand_has_room(each, thing) for each, thing in inside if thing.kind.name != "banana"]
+    assert sum(reached) >= 0.8 * len(reached) > 4
 
 
 @pytest.mark.parametrize("seed", SEEDS)

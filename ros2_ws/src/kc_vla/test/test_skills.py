@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fake_kitchen import LOOK_EVERY, RATE, ROBOT, FakeKitchen, thing
+from fake_kitchen import LOOK_EVERY, RATE, ROBOT, STOP, FakeKitchen, thing
 from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
@@ -207,6 +207,38 @@ def test_a_drawer_that_is_open_in_part_is_pulled_out_before_a_hand_reaches_in() 
     assert kitchen.do("PickupObject", "egg_1").done
     assert kitchen.opening > 0.12
     assert kitchen.in_hand == "egg_1"
+
+
+def test_a_drawer_is_pulled_until_it_stops_and_no_further_and_not_again() -> None:
+    kitchen = FakeKitchen(opening=0.05)
+    beyond = [0.0]
+
+    def note(now: FakeKitchen) -> None:
+        if now.station.run is not None and now.station.run.stage == "pull" and now.sent:
+            sent = now.kinematics.flange(now.sent[-1])[0, 3]
+            beyond.append(float(now.tool[0] - sent))
+
+    inside = thing("egg_1", (0.5, 0.0, 0.147), (0.05, 0.05, 0.04), attributes={"place": "in drawer_1"})
+    kitchen.things["egg_1"] = inside
+    kitchen.each_step = note
+    assert kitchen.do("PickupObject", "egg_1").done
+    assert kitchen.opening == STOP
+    assert 0.0 < max(beyond) < 0.06
+    assert kitchen.do("PutObject", "egg_1", "worktop").done
+    blocked = thing("spoon_1", (0.55, 0.0, 0.13), (0.14, 0.03, 0.012), attributes={"place": "in drawer_1"})
+    kitchen.things["spoon_1"] = blocked
+    beyond.clear()
+    assert not kitchen.do("PickupObject", "spoon_1").done
+    assert not beyond  # it was at its stop before
+
+
+def test_a_drawer_without_room_is_pulled_out_with_what_was_held_put_aside() -> None:
+    kitchen = FakeKitchen(opening=0.05)
+    assert kitchen.do("PickupObject", "apple_1").done
+    assert kitchen.do("PutObject", "apple_1", "drawer_1").done
+    assert kitchen.opening == STOP
+    assert kitchen.things["apple_1"].attributes == {"place": "in drawer_1"}
+    assert kitchen.do("PickupObject", "apple_1").done  # what the arm puts there it can take again
 
 
 def test_a_drawer_below_an_open_one_is_left_alone_with_the_hand_full() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fake_kitchen import ROBOT, FakeKitchen, thing
 
-from kc_vla.skills.boxes import obstacles
+from kc_vla.skills.boxes import hand_boxes, obstacles
 from kc_vla.skills.fronts import front_boxes
 from kc_vla.skills.grasping import grasps
 from kc_vla.skills.hands import facing_down, yaw_of
@@ -53,6 +53,17 @@ def test_with_something_in_the_hand_the_fingers_are_as_wide_as_it_is(monkeypatch
     context.held = HeldThing(kitchen.things["apple_1"], 0.07, 0.03, 0.0)
     context.free("carry", ToolPose(np.array([0.45, 0.0, 0.3]), facing_down()), 0.0)
     assert widths == [0.07]
+
+
+def test_a_hand_keeps_clear_of_the_tap_of_a_sink_and_the_camera_on_it_of_a_wall() -> None:
+    sink = thing("sink_1", (0.0, -0.6, 0.035), (0.3, 0.24, 0.07))
+    kitchen = FakeKitchen({"sink_1": sink})
+    assert covers(obstacles(kitchen.scene), (0.0, -0.71, 0.12))
+    assert not covers(obstacles(kitchen.scene), (0.0, -0.5, 0.12))
+    wall = UprightBox(np.array([0.46, 0.0, 0.2]), np.array([0.02, 0.5, 0.4]), 0.0)
+    place = np.array([0.4, 0.0, 0.1])
+    assert any(each.meets(wall) for each in hand_boxes(place, 0.0, 0.05))
+    assert not any(each.meets(wall) for each in hand_boxes(place, np.pi, 0.05))
 
 
 def test_a_spoon_is_taken_off_a_tray_and_a_knife_away_from_what_stands_beside_its_middle() -> None:
