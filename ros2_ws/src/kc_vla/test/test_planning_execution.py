@@ -92,6 +92,7 @@ def test_what_points_at_something_or_has_no_name_is_told_apart() -> None:
     assert read("it").pronoun
     assert read("something to drink from").vague
     assert read("an apple").indefinite
+    assert read("piece of cutlery").indefinite
     assert not read("the apple").indefinite
     assert read("the cold apple").also == {"cold"}
     assert read("the mug in the sink").place == "sink"

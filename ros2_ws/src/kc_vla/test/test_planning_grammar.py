@@ -163,6 +163,7 @@ AGREED = [
     ),
     ("Before putting it on the desk, wash the mug", f"take mug; {wash('mug')}; put mug > desk"),
     ("put the mug, and then the plate, into the sink", "take mug; put mug > sink; take plate; put plate > sink"),
+    ("put the orange and the egg on the tray", "take orange; put orange > tray; take egg; put egg > tray"),
     ("put the mug, then the plate, in the sink", "take mug; put mug > sink; take plate; put plate > sink"),
     (
         "take the mug, then the plate, and put them in the sink",

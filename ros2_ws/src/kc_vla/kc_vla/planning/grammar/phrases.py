@@ -109,6 +109,8 @@ def things_of(words: Words) -> tuple[DescribedThing, ...]:
             parts[-1].append(word)
         elif RELATIVE & set(parts[-1]) and _only_adjectives(_until_join(words[at + 1 :])):
             parts[-1].append("and")  # "the supply that is clean and blue" is one
+        elif parts[-1][-1:] == ["orange"] and set(words[at + 1 : at + 2]) & ARTICLES:
+            parts.append([])  # "the orange and the egg" are two
         elif not (parts[-1] and _only_adjectives(parts[-1])):  # "a green and gold spoon" is one
             parts.append([])
     parts = [part for part in parts if part]
