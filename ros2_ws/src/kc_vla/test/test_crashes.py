@@ -94,6 +94,23 @@ def test_an_interrupt_of_the_command_alone_reaches_its_process(crashes: dict[str
         assert process.stdout.read() == "interrupted\n"
 
 
+def test_a_command_that_is_stopped_for_a_while_goes_on(crashes: dict[str, str]) -> None:
+    words = [sys.executable, "-m", "kc_vla.cli", "collect", "waits"]
+    with subprocess.Popen(words, env=crashes, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGCONT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1.0)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stdout.read() == "interrupted\n"
+        assert process.stderr.read() == ""
+
+
 def test_its_process_does_not_outlive_it(crashes: dict[str, str]) -> None:
     words = [sys.executable, "-m", "kc_vla.cli", "sim", "waits"]
     with subprocess.Popen(words, env=crashes, stdout=subprocess.PIPE, text=True) as process:

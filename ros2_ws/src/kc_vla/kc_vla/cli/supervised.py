@@ -21,6 +21,8 @@ _DEATH = 128
 _PARENT_DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 _HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LOOK_S = 0.1
+"""How often it is looked whether a signal is to be handed on, s."""
 
 
 def is_supervised() -> bool:
@@ -42,7 +44,7 @@ def supervised(words: Sequence[str]) -> int:
     if threading.current_thread() is not threading.main_thread():  # signals are for the main thread
         return subprocess.run(command, check=False).returncode
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as report:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, (*_HANDED_ON, signal.SIGCHLD))
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _HANDED_ON)
 
         def begin() -> None:
             ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)  # what it writes is whole or not there
@@ -69,8 +71,13 @@ def supervised(words: Sequence[str]) -> int:
 
 def _ended(child: subprocess.Popen[bytes]) -> int:
     """Wait for the child to end, hand on what is sent to this process alone, and return its status."""
-    while (status := child.poll()) is None:
-        told = signal.sigtimedwait((*_HANDED_ON, signal.SIGCHLD), 1.0)  # another child's end may hide that of ours
-        if told is not None and told.si_signo != signal.SIGCHLD and told.si_code <= 0:  # the kernel's are above 0
-            child.send_signal(told.si_signo)
-    return status
+    while True:
+        try:
+            return child.wait(_LOOK_S)
+        except subprocess.TimeoutExpired:
+            pass
+        # Without time to wait: a process that is stopped (Ctrl-Z) for longer than that gets a signal made of whatever
+        # was in memory, from Python's own sigtimedwait.
+        while (told := signal.sigtimedwait(_HANDED_ON, 0)) is not None:
+            if told.si_code <= 0:  # the kernel's are above 0
+                child.send_signal(told.si_signo)
