@@ -37,6 +37,22 @@ def test_a_planner_moves_the_simulated_arm_by_skills_and_uses_the_memory_nodes(
     assert not any(found[each]["use_sim_time"] for each in ("planner", *memories))  # one clock stamps what they know
 
 
+def test_a_planner_learns_which_types_a_learned_detector_can_report(read: Callable[..., Nodes]) -> None:
+    types = told(read("maniskill", task="kitchen", planner="true", detector="learned")["planner"]["types"])
+    assert {"orange", "salt_shaker"} <= set(types.split(","))
+
+
+def test_a_planner_learns_which_types_are_named_to_another_detector(read: Callable[..., Nodes]) -> None:
+    named = {"detector": "vision_msgs", "detector_options": "{only: [mug, wine glass]}"}
+    assert told(read("piper", arm="emulated", planner="true", **named)["planner"]["types"]) == "mug,wine glass"
+
+
+def test_a_detector_whose_model_is_not_there_is_refused(read: Callable[..., Nodes]) -> None:
+    given = {"detector": "learned", "detector_options": "{model: of_nobody}"}
+    with pytest.raises(Exception, match="of_nobody"):
+        read("maniskill", task="kitchen", planner="true", **given)
+
+
 def test_a_planner_can_do_without_memories(read: Callable[..., Nodes]) -> None:
     found = read("maniskill", task="kitchen", planner="true", memory="none")
     assert not {"long_term_memory", "short_term_memory"} & set(found)

@@ -26,6 +26,11 @@ def test_the_store_is_the_nodes_where_they_remember() -> None:
     assert PlannerParameters(memory_nodes=True).memory_settings().store is None
 
 
+def test_the_types_of_a_detector_are_a_list_with_commas() -> None:
+    assert PlannerParameters().memory_settings().types == ()
+    assert PlannerParameters(types="orange, salt_shaker,").memory_settings().types == ("orange", "salt_shaker")
+
+
 def test_a_short_term_memory_is_opened_as_its_parameters_say() -> None:
     live = ShortTermParameters(capacity=7, policy="lfu").opened()
     assert (live.memory.capacity, live.memory.policy, len(live.memory)) == (7, "lfu", 0)

@@ -22,7 +22,14 @@ from vision_msgs.msg import (
 
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
-from kc_vla.perception.detectors import DETECTORS, DetectorError, DetectorReport, open_detector, open_listener
+from kc_vla.perception.detectors import (
+    DETECTORS,
+    DetectorError,
+    DetectorReport,
+    open_detector,
+    open_listener,
+    reported_types,
+)
 from kc_vla.perception.image_detection import ImageDetection
 from kc_vla.perception.image_fit import fit_of
 from kc_vla.perception.vision_msgs_detector import VisionMsgsDetector
@@ -222,3 +229,16 @@ def test_what_cannot_be_used_is_refused_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(DetectorError, match="listens to vision_msgs/msg/Detection2DArray: run it in the node"):
         open_detector("vision_msgs")
     assert {"vision_msgs", "vlm", "truth"} <= set(DETECTORS.names())
+
+
+@pytest.mark.parametrize(
+    ("options", "types"),
+    [
+        ({}, ()),
+        ({"names": ["mug", "fork", "person"], "ignored": ["person"]}, ("mug", "fork")),
+        ({"names": ["mug", "fork"], "only": ["fork"]}, ("fork",)),
+        ({"names": ["mug"], "labels": "/labels"}, ()),  # the detector names more of them
+    ],
+)
+def test_which_types_can_be_reported_follows_from_the_options(options: dict[str, Any], types: tuple[str, ...]) -> None:
+    assert reported_types("vision_msgs", options) == types

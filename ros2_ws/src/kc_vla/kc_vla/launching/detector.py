@@ -16,7 +16,7 @@ from kc_vla.launching.cameras import hand_eye_files
 from kc_vla.launching.graph import AGAIN, node, text, texts
 from kc_vla.launching.kinds import Checked, OneOf
 from kc_vla.launching.policies import check_options
-from kc_vla.perception.detectors import DETECTORS, NO_DETECTOR, TRUTH, DetectorError
+from kc_vla.perception.detectors import DETECTORS, NO_DETECTOR, TRUTH, DetectorError, reported_types
 
 _NOTHING = "nothing is detected"
 
@@ -51,13 +51,23 @@ def check_detector(context: LaunchContext) -> None:
     """Check that the detector can have its options.
 
     Raises:
-        DetectorError: it cannot, or its package cannot be loaded.
+        DetectorError: it cannot, its package cannot be loaded, or its model is not there.
     """
-    name, options = chosen(context, "detector"), chosen(context, "detector_options")
-    if name != NO_DETECTOR:
-        DETECTORS.options_of(name, options_in(options, "detector_options:="))
-    elif options:
+    detected_types(context)
+    if chosen(context, "detector") == NO_DETECTOR and chosen(context, "detector_options"):
         raise DetectorError("detector_options:= is given, and no detector: name one with detector:=")
+
+
+def detected_types(context: LaunchContext) -> tuple[str, ...]:
+    """Return the types of objects that the detector can report; none where that is not known.
+
+    Raises:
+        DetectorError: it cannot have its options, its package cannot be loaded, or its model is not there.
+    """
+    name = chosen(context, "detector")
+    if name == NO_DETECTOR:
+        return ()
+    return reported_types(name, options_in(chosen(context, "detector_options"), "detector_options:="))
 
 
 def perception(context: LaunchContext) -> list[Node]:

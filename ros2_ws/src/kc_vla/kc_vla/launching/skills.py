@@ -10,6 +10,7 @@ from launch_ros.actions import Node
 from kc_vla.core import topics
 from kc_vla.core.robot import load_robot
 from kc_vla.launching.arguments import Argument, chosen
+from kc_vla.launching.detector import detected_types
 from kc_vla.launching.endings import end_with
 from kc_vla.launching.graph import AGAIN, AUTO_MEMORY, memory_nodes, node, text, texts
 from kc_vla.launching.kinds import AnyText, ExistingPath, Switch, typed
@@ -129,6 +130,7 @@ def planned_nodes(
         "frame": text(load_robot(chosen(context, "robot")).base_frame),
         "map_id": text(map_id or chosen(context, "map_id")),
         "instruction": text(instruction),
+        "types": text(",".join(detected_types(context))),
     }
     ends: dict[str, Any] = {"on_exit": end_with} if instruction else dict(AGAIN)
     nodes = [node("skill_server", skills, **AGAIN), node("planner", given, **ends)]

@@ -24,6 +24,11 @@ class ClassNames:
     def __init__(self, names: Mapping[int, str]) -> None:
         self._names, self.unknown = dict(names), ""
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Return the names, in the order of their numbers."""
+        return tuple(self._names[number] for number in sorted(self._names))
+
     def learn(self, names: Mapping[int, str]) -> None:
         """Take further names, as a detector publishes them."""
         if len(self._names) + len(names) <= MOST_CLASSES:

@@ -102,12 +102,15 @@ class DetectorKind(LaunchChoice, Generic[T]):
         listens: message types of an external detector. If there are any, `make` returns a `ListeningDetector`,
             otherwise an `ObjectDetector`.
         passes_on: whether the messages are kc_vla_msgs/ObjectDetections, which the node publishes unchanged.
+        types: returns the types of objects that the detector can report with these options, all of them; none where
+            that is not known. It loads no network.
     """
 
     options: type[T]
     make: Callable[[T], ObjectDetector | ListeningDetector]
     listens: tuple[str, ...] = field(default=(), kw_only=True)
     passes_on: bool = field(default=False, kw_only=True)
+    types: Callable[[T], tuple[str, ...]] = field(default=lambda options: (), kw_only=True)
 
 
 NO_DETECTOR, TRUTH = "none", "truth"
@@ -124,6 +127,21 @@ DETECTORS: OpenTable[DetectorKind[Any]] = OpenTable(
     },
     refusal=DetectorError,
 )
+
+
+def reported_types(name: str, given: Mapping[str, Any] = _NOTHING) -> tuple[str, ...]:
+    """Return the types of objects that a detector can report, all of them; none where that is not known.
+
+    Args:
+        name: of its row.
+        given: the values of its options by their names.
+
+    Raises:
+        DetectorError: There is none, its package cannot be loaded, or it cannot be used with these options.
+    """
+    options = DETECTORS.options_of(name, given)
+    with DETECTORS.making(name):
+        return DETECTORS.get(name).types(options)
 
 
 def open_detector(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kc_vla.core.options import option
 from kc_vla.core.topics import DETECTIONS_TRUTH
-from kc_vla.perception.detectors import DetectorKind, ListeningDetector, ObjectDetector
+from kc_vla.perception.detectors import DetectorError, DetectorKind, ListeningDetector, ObjectDetector
 from kc_vla.perception.learned_options import LearnedDetectorOptions
 from kc_vla.perception.vision_msgs_options import VisionMsgsOptions
 from kc_vla.perception.vlm_options import VlmOptions
@@ -25,10 +25,27 @@ def _learned(options: LearnedDetectorOptions) -> ObjectDetector:
     return learned_detector(options)
 
 
+def _learned_types(options: LearnedDetectorOptions) -> tuple[str, ...]:
+    from kc_vla.inference.models import ModelError, models_in
+    from kc_vla.perception.detector_model import load_detector
+
+    try:
+        return load_detector(models_in(options.models_folder), options.model).vocabulary.types
+    except ModelError as error:
+        raise DetectorError(str(error)) from error
+
+
 def _vision_msgs(options: VisionMsgsOptions) -> ListeningDetector:
     from kc_vla.perception.vision_msgs_detector import VisionMsgsDetector
 
     return VisionMsgsDetector(options)
+
+
+def _vision_msgs_types(options: VisionMsgsOptions) -> tuple[str, ...]:
+    from kc_vla.perception.class_names import names_of
+
+    named = options.only or (() if options.labels else names_of(options.names, options.names_file).known)
+    return tuple(each for each in named if each not in options.ignored)
 
 
 def _vlm(options: VlmOptions) -> ObjectDetector:
@@ -47,14 +64,21 @@ LEARNED = DetectorKind(
     "a small network that `kc-vla train detector` trains on rendered images",
     LearnedDetectorOptions,
     _learned,
+    types=_learned_types,
 )
 VISION_MSGS = DetectorKind(
     "an external node that publishes vision_msgs, such as YOLO",
     VisionMsgsOptions,
     _vision_msgs,
     listens=("vision_msgs/msg/Detection2DArray", "vision_msgs/msg/Detection3DArray", "vision_msgs/msg/LabelInfo"),
+    types=_vision_msgs_types,
 )
-VLM = DetectorKind("a vision-language model at an OpenAI-compatible server", VlmOptions, _vlm)
+VLM = DetectorKind(
+    "a vision-language model at an OpenAI-compatible server",
+    VlmOptions,
+    _vlm,
+    types=lambda options: options.classes,
+)
 TRUTH = DetectorKind(
     "what the simulator knows, for comparison",
     TruthOptions,

@@ -35,6 +35,7 @@ class MemorySettings:
         capacity: units of the short-term memory, in this process.
         patience_s: how long an answer of the nodes is waited for, s.
         frame: of positions, that of the nodes.
+        types: that the detector can report; none where that is not known.
     """
 
     name: str
@@ -43,6 +44,7 @@ class MemorySettings:
     capacity: int
     patience_s: float
     frame: str = MAP_FRAME
+    types: tuple[str, ...] = ()
 
 
 class PlannerMemory:
@@ -84,12 +86,17 @@ class PlannerMemory:
                 self._scene.enter(grounds.areas)
             return memory
         long_term = LongTermMemory(self._store)
-        return open_robot_memory(settings.name, self._embedder, grounds, long_term, settings.map_id, settings.capacity)
+        name, map_id = settings.name, settings.map_id
+        memory = open_robot_memory(name, self._embedder, grounds, long_term, map_id, settings.capacity)
+        memory.namer.expect(settings.types)
+        return memory
 
     def open_to_ask(self) -> RobotMemory:
         """Return the memory of the nodes for somebody who only asks, on the thread that will use it."""
         name, frame = self._settings.name, self._settings.frame
-        return assemble_robot_memory(name, self._embedder, self._scene, self._units, frame=frame)
+        memory = assemble_robot_memory(name, self._embedder, self._scene, self._units, frame=frame)
+        memory.namer.expect(self._settings.types)
+        return memory
 
     def stop_waiting(self, why: Callable[[], str]) -> None:
         """Wait for no answer of a node any more once `why` says something, which is asked from any thread."""

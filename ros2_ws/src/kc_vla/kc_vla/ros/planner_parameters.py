@@ -56,6 +56,9 @@ class PlannerParameters(NodeParameters):
         100, "units of the short-term memory; without nodes", low=LEAST_CAPACITY, high=MOST_CAPACITY
     )
     embedding: str = parameter(OFFLINE, "embedding of sentences: offline, a folder with an ONNX model, or hub:...")
+    types: str = parameter(
+        "", "types that the detector can report, with commas between: a name means one of them first; empty: not known"
+    )
     calls: int = parameter(400, "skills that one instruction may take", low=1, high=100_000)
     skill_timeout: float = parameter(120.0, "s of wall time that one skill may take", low=0.1, high=86400.0)
     startup_timeout: float = parameter(60.0, "s to wait for the robot", low=1.0, high=3600.0)
@@ -70,7 +73,8 @@ class PlannerParameters(NodeParameters):
     def memory_settings(self) -> MemorySettings:
         """Return what the planner remembers with; no store where the memory nodes have it."""
         store = None if self.memory_nodes else _path(self.store)
-        return MemorySettings(self.memory, self.map_id, store, self.capacity, self.memory_timeout, self.frame)
+        types = tuple(filter(None, map(str.strip, self.types.split(","))))
+        return MemorySettings(self.memory, self.map_id, store, self.capacity, self.memory_timeout, self.frame, types)
 
     def lasting_clock(self) -> Callable[[], float] | None:
         """Return the clock that stamps what else fills the memories; None where nothing else does."""
