@@ -181,6 +181,25 @@ def test_an_empty_hand_that_is_half_open_as_an_episode_begins_is_felt_to_be_empt
     assert kitchen.do("PickupObject", "apple_1").done
 
 
+def rename(kitchen: FakeKitchen, name: str, other: str) -> None:
+    """Let perception call a thing otherwise, as after a restart."""
+    kitchen.things[other] = replace(kitchen.things.pop(name), object_id=other)
+    kitchen.in_hand = other if kitchen.in_hand == name else kitchen.in_hand
+
+
+def test_what_is_in_the_hand_goes_by_the_name_that_perception_gives_it_after_a_restart() -> None:
+    kitchen = FakeKitchen()
+    kitchen.do("PickupObject", "apple_1")
+    rename(kitchen, "apple_1", "apple_1-2b")
+    for _ in range(LOOK_EVERY * 8):
+        kitchen.step()
+    seen = {each.object_id: each.relation for each in kitchen.station.seen()}
+    assert "apple_1" not in seen
+    assert seen["apple_1-2b"] == "held"
+    assert kitchen.do("PutObject", "apple_1", "worktop").reason == "apple_1 is not in the hand"
+    assert kitchen.do("PutObject", "apple_1-2b", "worktop").done
+
+
 def test_without_perception_nothing_moves() -> None:
     kitchen = FakeKitchen()
     kitchen.blind = True

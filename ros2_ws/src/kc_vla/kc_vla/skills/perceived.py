@@ -185,6 +185,11 @@ class PerceivedScene:
             self._things.pop(name, None)
             del self._empty[name]
 
+    def drop(self, object_id: str) -> None:
+        """Forget one thing, if it is known."""
+        self._things.pop(object_id, None)
+        self._empty.pop(object_id, None)
+
     def forget(self) -> None:
         """Forget everything, as where another episode begins."""
         self._things.clear()
