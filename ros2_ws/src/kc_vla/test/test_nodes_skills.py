@@ -8,13 +8,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from node_process import running
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 from workplace import Workplace
 
+from kc_vla.core import topics
+from kc_vla.core.share import share
+from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
+from kc_vla_msgs.srv import PredictChunk
 
 MODULE = "kc_vla.nodes.skill_server"
+_GRIP = "PickupObject"
 
 
 @contextmanager
@@ -58,6 +64,28 @@ def test_skills_are_done_and_what_goes_wrong_is_said_in_a_line(tmp_path: Path) -
         place.until(lambda: place.work() or result.done())
         assert result.result().result.reason == "it was stopped"
         assert place.do("PutObject", "apple_1", "worktop").done
+
+
+def test_a_skill_that_the_policy_server_refuses_ends_with_its_reason(tmp_path: Path) -> None:
+    robot = yaml.safe_load((share("robots") / "panda_sim.yaml").read_text())
+    file = tmp_path / "by_policy.yaml"
+    file.write_text(yaml.safe_dump(robot | {"urdf": str(share("robots") / robot["urdf"]), "skills": {_GRIP: "policy"}}))
+    heard: list[str] = []
+    told = "the policy 'policy' does not know what to do for 'pick up the apple'"
+
+    def refuse(request: PredictChunk.Request, response: PredictChunk.Response) -> PredictChunk.Response:
+        response.message = told
+        return response
+
+    with working(tmp_path, robot=str(file), wait_timeout=0.5) as place:
+        place.node.create_service(PredictChunk, topics.SKILL_POLICY, refuse)
+        place.node.create_subscription(
+            String, topics.SKILL_INSTRUCTION, lambda message: heard.append(message.data), qos.STATUS
+        )
+        refused = place.do(_GRIP, "apple_1")
+        assert (refused.done, refused.reason) == (False, told)
+        assert "pick up the apple" in heard
+        assert place.do("OpenObject", "drawer_1").done  # the motion of another skill is still there
 
 
 @pytest.mark.nightly

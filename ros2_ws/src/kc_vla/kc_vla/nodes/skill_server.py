@@ -74,6 +74,7 @@ class SkillServerNode(StackNode):
         self._policy = self.call(PredictChunk, topics.SKILL_POLICY)
         self._instructions = self.advertise(String, topics.SKILL_INSTRUCTION, qos.STATUS)
         self._instructed = ""
+        self._refused_at: float | None = None
         self.watch_episodes()
         self.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
         self.subscribe(ObjectDetections, topics.DETECTIONS, self._on_detections, qos.STATE)
@@ -145,9 +146,10 @@ class SkillServerNode(StackNode):
             return response
         run = station.run
         stage = None if run is None else run.policy
-        if stage is not None:
-            return await self._by_policy(request, response, stage.instruction)
+        if run is not None and stage is not None:
+            return await self._by_policy(request, response, run, stage.instruction)
         self._instruct("")
+        self._refused_at = None
         rows = [
             posture_with(row, len(self._robot.gripper), float(width)) for row, width in zip(joints, widths, strict=True)
         ]
@@ -163,14 +165,21 @@ class SkillServerNode(StackNode):
         return response
 
     async def _by_policy(
-        self, request: PredictChunk.Request, response: PredictChunk.Response, instruction: str
+        self, request: PredictChunk.Request, response: PredictChunk.Response, run: SkillRun, instruction: str
     ) -> PredictChunk.Response:
-        """Have the policy server answer, for the instruction of a skill."""
+        """Have the policy server answer, for the instruction of a skill; the skill fails where it keeps refusing."""
         self._instruct(instruction)
         answered = await self.ask(self._policy, request, self.parameters.wait_timeout)
         if answered is None:
             response.message = f"no policy server answers on {topics.SKILL_POLICY} for '{instruction}': is it alive?"
-            return response
+            answered = response
+        now = time.monotonic()
+        if answered.success:
+            self._refused_at = None
+        elif self._refused_at is None:
+            self._refused_at = now
+        elif now - self._refused_at > self.parameters.wait_timeout:
+            await answer(self._work, partial(run.fail, answered.message))
         return answered
 
     def _instruct(self, instruction: str) -> None:
