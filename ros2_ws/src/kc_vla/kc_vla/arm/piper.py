@@ -178,7 +178,7 @@ class PiperArm:
             line=self._line(),
             own_stop=self._own_stop(mode, word),
             efforts=np.array([*(getattr(fast, f"motor_{k}").effort / 1e3 for k in numbers), grip.effort]),
-            gripper_faults=self._gripper.faults(grip),
+            gripper_faults=self._gripper.faults(grip, self._age()),
         )
 
     def set_target(self, angles: Vector, gripper: float) -> None:

@@ -99,12 +99,17 @@ class GripperWatch:
             self._missed = False
         return begins and bool(report.errors) and report.there
 
-    def faults(self, report: GripperReport) -> tuple[str, ...]:
-        """Return what is wrong by the latest report, in words; empty if nothing is."""
+    def faults(self, report: GripperReport, age: float) -> tuple[str, ...]:
+        """Return what is wrong, in words; empty if nothing is.
+
+        Args:
+            report: latest report of the gripper.
+            age: time since the state of the arm itself, s: where nothing comes at all, the gripper is not to blame.
+        """
         if report.there:
             self._missed = True
             return tuple(_in_words(name) for name in report.errors[:1])
-        if not self._missed or not np.isfinite(report.age):
+        if not self._missed or not np.isfinite(report.age) or report.age - age < LOST_S:
             return ()
         return ("nothing comes from the gripper any more: look at its cable; what it held may have fallen",)
 

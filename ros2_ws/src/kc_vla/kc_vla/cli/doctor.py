@@ -19,7 +19,8 @@ Look at the machine, each thing in a line: ROS 2 and its middleware, shared memo
 uses it, Vulkan, models, real-time permission, disk, ports, clock. Nothing is changed, root is not needed, and what does
 not answer in time is told. `./setup.sh --check` looks at what is installed; this at whether it works here.
 
-With --arm it looks at a Piper: role, firmware, motors, limits, pose, collision levels and gripper, each with what to do where it is not ok.
+With --arm it looks at a Piper: role, firmware, motors, limits, pose, collision levels and gripper, each with what to do
+where it is not ok.
 """
 _EPILOG = "exit status: 0 all is well, or warnings only; 1 a failure, or no look at all; 2 wrong arguments"
 
