@@ -105,6 +105,17 @@ def _reset_and_resume(harness: Harness, fault: str) -> None:
     harness.do(lambda servo, now: servo.resume(now))
 
 
+def _collide_unprotected(harness: Harness) -> None:
+    """An obstacle that holds joint 2, which a collision level of 0 does not detect."""
+    for each in ("unprotected", "stuck 2", "collision 2"):
+        harness.ask(each)
+
+
+def _lose_gripper_while_holding(harness: Harness) -> None:
+    for each in ("between 0.04", "gripper_lost"):
+        harness.ask(each)
+
+
 SCENARIOS: dict[str, Callable[[Harness], None]] = {
     "no new target (policy stalls)": _stall,
     "emergency stop in motion": _stop,
@@ -114,6 +125,10 @@ SCENARIOS: dict[str, Callable[[Harness], None]] = {
     "20 % of all frames lost": lambda harness: harness.ask("loss 0.2"),
     "frames 100 ms late": lambda harness: harness.ask("delay 0.1"),
     "collision reported by joint 2": lambda harness: harness.ask("collision 2"),
+    "obstacle at joint 2, collision level 0": _collide_unprotected,
+    "gripper lost while holding": _lose_gripper_while_holding,
+    "role changed by the pendant": lambda harness: harness.ask("leader"),
+    "power of the arm cut for 1 s, and back": lambda harness: harness.ask("power_cut 1"),
     "motor 3 too hot": lambda harness: harness.ask("hot 3"),
     "teach button": lambda harness: harness.ask("teach"),
     "the vendor's stop, by another program": lambda harness: harness.ask("own_stop"),

@@ -57,7 +57,7 @@ def test_a_new_gripper_is_noticed_set_up_once_and_then_moves(
 
         assert main(["setup", "piper", str(bus_path)]) == 0
         told = capsys.readouterr().out
-        assert "stroke of the gripper: the stroke of the gripper is not set, so that it reports a width of 0" in told
+        assert "the stroke of the gripper is not set, so that it reports a width of 0 and does not move\n" in told
         assert "to be sent: frame 0x47D, a stroke of 70 mm; the arm keeps it, and nothing moves" in told
         assert "nothing was done: --do does it, after asking" in told
         assert emulator.arm.gripper.setting.stroke == 0

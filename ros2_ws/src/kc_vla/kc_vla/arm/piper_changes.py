@@ -57,7 +57,7 @@ def stroke(bench: PiperBench, wanted: int) -> Change:
     """Return the change of the gripper's stroke to `wanted`, 70 or 100 mm; what else is set with it stays."""
     bench.require_state()
     former = bench.stroke()
-    found = f"stroke of the gripper: {f'{former.stroke} mm' if former.stroke else NOT_SET}"
+    found = f"stroke of the gripper: {former.stroke} mm" if former.stroke else NOT_SET
     if former.stroke == wanted:
         return Change(found)
 
@@ -77,7 +77,7 @@ def gripper_zero(bench: PiperBench) -> Change:
     """Return the change that makes the present width of the gripper its zero."""
     bench.require_state()
     if not bench.stroke().stroke:
-        return Change(f"stroke of the gripper: {NOT_SET}: set it first, its zero afterwards")
+        return Change(f"{NOT_SET}: set it first, its zero afterwards")
     report = bench.gripper()
     if not report.there:
         raise ArmError("no gripper answers: look at its cable")
@@ -164,7 +164,7 @@ def mount(bench: PiperBench, wanted: str) -> Change:
 
     return Change(
         "installation position: the arm does not report it",
-        f"frame 0x151, position '{wanted}' and a speed of 0; no motor gets power, and nothing moves",
+        f"frame 0x151, position '{wanted}' and a speed of 0; no motor is enabled, and nothing moves",
         (
             "the arm holds its own weight by it: a wrong one lets it sag or lift where it is enabled",
             "the vendor's documents do not say whether the arm keeps it: where the robot file says 'mount', the "
