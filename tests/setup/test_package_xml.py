@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import Distribution
 from pathlib import Path
 from xml.etree import ElementTree
@@ -121,22 +122,49 @@ def files(patterns: Iterable[str]) -> list[Path]:
     return found
 
 
-def imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
+NESTED = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where a statement has others, of which alone an import is one."""
+
+
+def imported(source: str) -> Iterator[str]:
     """The top-level modules that code imports, anywhere in it; not those that only a type checker reads."""
-    for node in nodes:
+    left: list[ast.AST] = [ast.parse(source)]
+    while left:
+        node = left.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
             yield node.module.partition(".")[0]
         elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            yield from imported(node.orelse)
+            left.extend(node.orelse)
         else:
-            yield from imported(ast.iter_child_nodes(node))
+            left.extend(each for name in NESTED for each in getattr(node, name, ()))
+
+
+@cache
+def modules_of(path: Path) -> frozenset[str]:
+    """What a file imports, read once for all who ask."""
+    return frozenset(imported(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import a.b, c as d\nfrom e.f import g\nfrom . import h", "ace"),
+        ("class A:\n def b(self):\n  with c:\n   for d in e:\n    import f", "f"),
+        ("try:\n import a\nexcept B:\n import c\nelse:\n import d\nfinally:\n import e", "acde"),
+        ("if a:\n import b\nelif c:\n import d\nelse:\n import e\nwhile f:\n import g", "bdeg"),
+        ("match a:\n case 1:\n  import b\nasync def c():\n async with d:\n  import e", "be"),
+        ("if TYPE_CHECKING:\n import a\nelse:\n import b", "b"),
+    ],
+)
+def test_an_import_is_found_wherever_a_statement_can_be(source: str, found: str) -> None:
+    assert "".join(sorted(imported(source))) == found
 
 
 def dependencies(paths: Iterable[Path], own: set[str]) -> set[str]:
     """The packages and rosdep keys of what these files import; a module without an entry is a ROS package."""
-    modules = {module for path in paths for module in imported([ast.parse(path.read_text())])}
+    modules = {module for path in paths for module in modules_of(path)}
     modules -= {*sys.stdlib_module_names, *LOCKED, *LOOKED_FOR, *own}
     return {ROSDEP.get(module, module) for module in modules}
 
@@ -181,7 +209,8 @@ def test_what_the_packages_import_is_what_their_wheels_require(tmp_path: Path) -
     needed = {
         package.name: {
             LOCKED.get(module, ON_PYPI.get(module, module))
-            for module in imported(ast.parse(path.read_text()) for path in files(package.code))
+            for path in files(package.code)
+            for module in modules_of(path)
             if module in LOCKED or module in ROSDEP
         }
         for package in (KC_VLA, KC_VLA_SIM)
