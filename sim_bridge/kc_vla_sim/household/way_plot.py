@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.transforms import Bbox
+from typing import TYPE_CHECKING, NamedTuple
 
 from kc_vla.core.files import replacing
 from kc_vla.planning.instruction import clean
 from kc_vla_sim.household.floor_plan import Wall
 from kc_vla_sim.household.journey import Journey, points_of
 from kc_vla_sim.household.world import STANDS, World
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
 
 _LETTERS, _LEGEND, _DPI = 60, 12, 110
 _ROOM_M = 0.25
@@ -41,6 +40,8 @@ class InstructionWays(NamedTuple):
 
 def plot_ways(world: World, pairs: Sequence[InstructionWays], file: Path) -> None:
     """Write the image: the same home twice, each instruction in its color in both."""
+    from matplotlib.figure import Figure  # half a second, which one who draws nothing is spared
+
     xs, ys = zip(*(point for _, wall in _walls(world) for point in wall), strict=True)
     wide, deep = max(xs) - min(xs), max(ys) - min(ys)
     beside = wide < 2 * deep
@@ -97,6 +98,8 @@ def _walls(world: World) -> Iterator[tuple[str, Wall]]:
 
 
 def _home(axis: Axes, world: World) -> None:
+    from matplotlib.patches import Rectangle
+
     drawn_at = world.plan.drawn_at()
     for thing in world.things.values():
         if not thing.kind.fixed or thing.place.relation != STANDS:

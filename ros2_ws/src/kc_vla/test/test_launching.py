@@ -301,7 +301,7 @@ def test_words_that_are_no_backend_can_be_added() -> None:
 def test_what_can_be_chosen_is_known_without_what_it_needs() -> None:
     """On an installed ROS 2 the launch runs in the system's Python, which has none of it."""
     modules = ", ".join(f"kc_vla.launching.{file.stem}" for file in Path(graph.__file__).parent.glob("[a-z]*.py"))
-    heavy = ("onnxruntime", "rclpy", "can", "PIL", "msgpack", "scipy", "cv2")
+    heavy = ("onnxruntime", "rclpy", "can", "PIL", "msgpack", "scipy", "cv2", "networkx")
     program = f"import sys, {modules}; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "[]\n"

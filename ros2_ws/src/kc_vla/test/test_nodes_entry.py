@@ -22,9 +22,18 @@ def test_an_interrupt_while_a_node_loads_ends_it_without_a_traceback(tmp_path: P
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("node", ["arm_controller", "camera"])
-def test_a_node_loads_nothing_at_its_start_that_only_some_arms_or_cameras_need(node: str) -> None:
-    loaded = f"import sys, kc_vla.nodes.{node}; print(*{{'scipy', 'can', 'piper_sdk'}} & {{*sys.modules}})"
+@pytest.mark.parametrize(
+    ("spared", "loading"),
+    [
+        (("scipy", "networkx", "can", "piper_sdk"), ("arm_controller", "camera", "episode_runner")),
+        (("scipy", "networkx", "onnxruntime", "tokenizers"), ("policy_server", "short_term_memory")),
+    ],
+)
+def test_a_node_loads_nothing_at_its_start_that_only_some_arms_models_or_memories_need(
+    spared: tuple[str, ...], loading: tuple[str, ...]
+) -> None:
+    modules = ", ".join(f"kc_vla.nodes.{node}" for node in loading)
+    loaded = f"import sys, {modules}; print(*{{*{spared}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == ""
 

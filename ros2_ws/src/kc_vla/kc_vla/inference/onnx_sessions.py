@@ -7,7 +7,7 @@ from pathlib import Path
 
 import onnxruntime
 
-DEVICES = ("auto", "cpu", "cuda")
+from kc_vla.inference.devices import DEVICES
 
 
 class InferenceError(RuntimeError):

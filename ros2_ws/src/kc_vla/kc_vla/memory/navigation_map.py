@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
-
-import networkx as nx
+from typing import TYPE_CHECKING, NamedTuple
 
 from kc_vla.memory.floors import floor_words, floors_called, floors_of, without_floor
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import Area, Connection
 from kc_vla.memory.short_term.unit import spoken
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class AreaName(NamedTuple):
@@ -42,6 +43,8 @@ class NavigationMap:
         self.areas: Mapping[str, Area] = {area.id: area for area in areas}
         if not self.areas:
             raise GraphError("a robot without areas cannot go anywhere: give it those of its map")
+        import networkx as nx  # half a second, which a node that reads no map is spared
+
         self._network: nx.Graph = nx.Graph()
         self._network.add_nodes_from(self.areas)
         for area in self.areas.values():
@@ -62,6 +65,8 @@ class NavigationMap:
         if start not in self.areas or end not in self.areas:
             return 0.0
         if start not in self._far:
+            import networkx as nx
+
             self._far[start] = nx.single_source_dijkstra_path_length(self._network, start)
         return self._far[start].get(end, math.inf)
 

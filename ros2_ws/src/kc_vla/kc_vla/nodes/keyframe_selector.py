@@ -10,7 +10,7 @@ from std_msgs.msg import Header
 from kc_vla.core import topics
 from kc_vla.core.episode import Episode
 from kc_vla.core.options import OptionError, options_in
-from kc_vla.inference.onnx_sessions import DEVICES
+from kc_vla.inference.devices import DEVICES
 from kc_vla.inference.worker import JobOutcome, NoResultError
 from kc_vla.keyframes.joining import Index, Joining, Start
 from kc_vla.keyframes.live import WAITING_FRAMES, FrameToScore, LiveSelector, ScoredFrame

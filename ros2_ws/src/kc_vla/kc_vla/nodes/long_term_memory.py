@@ -38,7 +38,6 @@ from kc_vla.ros.scene import (
     looked_response,
     neighbours_response,
     path_response,
-    place_from,
     query_from,
     query_response,
     size_response,
@@ -48,6 +47,7 @@ from kc_vla.ros.scene import (
 from kc_vla.ros.scene_markers import SceneMarkers
 from kc_vla.ros.scene_nodes import area_from, changes_response
 from kc_vla.ros.skills import sight_from
+from kc_vla.ros.viewpoints import place_from
 from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import (

@@ -14,7 +14,6 @@ from kc_vla.memory.live_units import DetectionIntake, News, Recalled, UnitChange
 from kc_vla.ros.base import StackNode, StartError
 from kc_vla.ros.detections import DetectionFeed, Job, taken_from
 from kc_vla.ros.process import run_node
-from kc_vla.ros.scene import viewpoint_from
 from kc_vla.ros.short_term_parameters import ShortTermParameters
 from kc_vla.ros.state_questions import StateQuestions
 from kc_vla.ros.units import (
@@ -26,6 +25,7 @@ from kc_vla.ros.units import (
     units_from,
 )
 from kc_vla.ros.units_publisher import UnitsPublisher
+from kc_vla.ros.viewpoints import viewpoint_from
 from kc_vla.ros.work import Service, runner, serve
 from kc_vla_msgs.msg import MemoryUnits, ObjectDetections
 from kc_vla_msgs.srv import (

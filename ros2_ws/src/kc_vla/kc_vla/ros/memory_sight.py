@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kc_vla.memory.embedding.clip import open_image_embedder
 from kc_vla.memory.images.store import CropLimits, CropStore
 from kc_vla.memory.live_units import MemorySight
 from kc_vla.memory.recall.unit_images import UnitImages
@@ -46,5 +45,7 @@ class SightParameters(DetectionParameters):
         if self.vision_model:
             reader = StateReader(ServerSettings(self.vision_model, server, timeout_s), self.vision_a_minute)
         if self.image_embedding:
+            from kc_vla.memory.embedding.clip import open_image_embedder  # what runs it takes long to import
+
             images = UnitImages(open_image_embedder(self.image_embedding), crops.read)
         return MemorySight(crops, reader, images)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import Vector3
 from std_msgs.msg import Header
 from vision_msgs.msg import Detection2D, Detection2DArray, ObjectHypothesisWithPose
 
 from kc_vla.perception.located_object import LocatedObject
-from kc_vla.perception.perceiver import Perceived
 from kc_vla.perception.seen_region import SeenRegion
 from kc_vla.ros.convert import attributes_message, pose_message, time_message
 from kc_vla_msgs.msg import CameraRegion, ObjectDetection, ObjectDetections
+
+if TYPE_CHECKING:
+    from kc_vla.perception.perceiver import Perceived
 
 
 def perceived_message(

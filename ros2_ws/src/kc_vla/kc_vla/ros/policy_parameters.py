@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kc_vla.core.options import known_options, options_in
-from kc_vla.inference.onnx_sessions import DEVICES
+from kc_vla.inference.devices import DEVICES
 from kc_vla.policy.backends import BACKENDS, PolicyContext
 from kc_vla.policy.options import DIALECTS, TOKEN
 from kc_vla.policy.takeover import PEOPLE

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Point, Pose, PoseStamped
+from geometry_msgs.msg import Pose, PoseStamped
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import Header
 
-from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.memory.live_scene import Looked, Size
 from kc_vla.memory.long_term.describe import Description
 from kc_vla.memory.long_term.errors import GraphError, told
@@ -20,9 +19,9 @@ from kc_vla.memory.long_term.query import Query, QueryAnswer
 from kc_vla.memory.long_term.reachable import Reachable, from_grid, from_points
 from kc_vla.memory.long_term.spreading import Spread, spread
 from kc_vla.memory.long_term.ways import Way
-from kc_vla.memory.references.spatial import Viewpoint
 from kc_vla.ros.convert import point_message
 from kc_vla.ros.scene_nodes import area_message, changes_message, object_message
+from kc_vla.ros.viewpoints import place_from, viewpoint_from
 from kc_vla_msgs.srv import (
     DescribeScene,
     EditScene,
@@ -31,7 +30,6 @@ from kc_vla_msgs.srv import (
     LoadMap,
     ObserveScene,
     QueryScene,
-    RecallUnits,
     SaveMap,
     SetAreas,
 )
@@ -65,13 +63,6 @@ def fields_from(request: EditScene.Request) -> dict[str, Any]:
     return wanted
 
 
-def place_from(point: Point) -> Vector:
-    """Return a place, m; GraphError if its numbers are none."""
-    if not all(map(math.isfinite, (point.x, point.y, point.z))):
-        raise GraphError("a place whose x, y or z is no finite number: give all three in m")
-    return point.x, point.y, point.z
-
-
 def query_from(request: QueryScene.Request) -> Query:
     """Return what is asked for; GraphError if it makes no sense."""
     asked = request.radius != 0.0
@@ -87,22 +78,6 @@ def query_from(request: QueryScene.Request) -> Query:
         int(request.limit) or 20,
         viewpoint_from(request) or request.viewpoint or None,
     )
-
-
-def viewpoint_from(request: QueryScene.Request | RecallUnits.Request) -> Viewpoint | None:
-    """Return where one looks from, along the x axis of a pose; None if the request gives none.
-
-    Raises:
-        GraphError: the pose is none.
-    """
-    if not request.use_viewpoint_pose:
-        return None
-    place, turn = request.viewpoint_pose.position, request.viewpoint_pose.orientation
-    length = math.hypot(turn.x, turn.y, turn.z, turn.w)
-    if not abs(length - 1) < 0.1:
-        raise GraphError(f"a viewpoint that is turned by {told((turn.x, turn.y, turn.z, turn.w))}: no unit quaternion")
-    x, y, z = (float(each) for each in pose_matrix((0.0, 0.0, 0.0), (turn.x, turn.y, turn.z, turn.w))[:3, 0])
-    return Viewpoint(place_from(place), (x, y, z))
 
 
 def query_response(response: QueryScene.Response, answer: QueryAnswer, header: Header) -> None:

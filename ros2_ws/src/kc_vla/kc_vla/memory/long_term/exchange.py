@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-import networkx as nx
-
 from kc_vla.core.files import write_whole
 from kc_vla.core.untrusted import parsed_json, read_text
 from kc_vla.memory.long_term.errors import GraphError, told
@@ -82,6 +80,8 @@ def _read_json(path: Path, map_id: str) -> SceneGraph:
 
 def _write_graphml(graph: SceneGraph, path: Path) -> None:
     """Write each node with its kind, label and place for viewers, and all its fields as JSON."""
+    import networkx as nx  # half a second, which JSON is spared
+
     out: nx.DiGraph = nx.DiGraph(map_id=graph.map_id, format=FORMAT, version=VERSION, number=graph.number)
     for node in graph.nodes():
         said: dict[str, Any] = {"kind": kind_of(node), "label": _NO_XML.sub("?", _label(node))}
@@ -99,6 +99,8 @@ def _write_graphml(graph: SceneGraph, path: Path) -> None:
 
 
 def _read_graphml(path: Path, map_id: str) -> SceneGraph:
+    import networkx as nx
+
     try:
         text = read_text(path)
         if "<!DOCTYPE" in text or "<!ENTITY" in text:

@@ -12,12 +12,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from kc_vla.memory.long_term.errors import GraphError, told
 from kc_vla.memory.long_term.nodes import MOST_NAME, Area, Connection, Floor, Node, SceneObject, Vector
 from kc_vla.memory.long_term.places import AreaPlaces, NamedPlaces
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 CONTAINS, ADJACENT, ON, IN = "contains", "adjacent", "on", "in"
 MOST_OBJECTS = 100_000
@@ -56,6 +58,8 @@ class SceneGraph:
             nodes: that it has.
             number: that the next node gets.
         """
+        import networkx as nx  # half a second, which whatever only speaks of graphs is spared
+
         self.map_id = map_id
         self.number = number
         self.network: nx.DiGraph = nx.DiGraph()

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import networkx as nx
-
 from kc_vla.memory.floors import DOWN, UP, floors_called, without_floor
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.errors import GraphError, told
@@ -48,6 +46,8 @@ def way(graph: SceneGraph, begin: str, end: str) -> Way:
     Raises:
         GraphError: there is no such place, its name is ambiguous, an object is in no area, or no way is known.
     """
+    import networkx as nx  # half a second, which most who load this are spared
+
     if begin == end:
         return Way((sorted(areas_called(graph, begin))[0],), 0.0)
     if _is_relative(begin) and _is_relative(end):
@@ -114,6 +114,8 @@ def areas_called(graph: SceneGraph, name: str, here: str = "") -> set[str]:
 
 def _rooms(graph: SceneGraph, areas: set[str]) -> list[set[str]]:
     """Return the parts of some areas within which one walks through no other area, on one floor each."""
+    import networkx as nx
+
     level = nx.Graph()
     level.add_nodes_from(areas)
     level.add_edges_from(
