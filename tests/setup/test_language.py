@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -110,27 +110,41 @@ def pages() -> list[Place]:
     return [Place(path, 1, text_of_markdown((ROOT / path).read_text())) for path in documents()]
 
 
+class Sources(NamedTuple):
+    """What people read in the packages and launch files, and the names of the public classes of each file."""
+
+    docstrings: list[Place]
+    helps: list[Place]
+    messages: list[Place]
+    classes: dict[str, list[str]]
+
+
 @cache
-def source_texts() -> tuple[list[Place], list[Place]]:
-    """Return the docstrings, and the helps, of the packages and launch files."""
-    found: tuple[list[Place], list[Place]] = ([], [])
+def source_texts() -> Sources:
+    """Return what is in all of the files, which take seconds to read."""
+    found = Sources([], [], [], {})
     for path in listed(*SOURCES):
         if "/test/" not in path:
-            for text in texts_of_python((ROOT / path).read_text()):
-                found[0 if text.is_docstring else 1].append(Place(path, text.line, text.text))
+            module = ast.parse((ROOT / path).read_text())
+            nodes = [*ast.walk(module)]
+            for text in texts_of_python(nodes):
+                places = found.docstrings if text.is_docstring else found.helps
+                places.append(Place(path, text.line, text.text))
+            found.messages.extend(Place(path, text.line, text.text) for text in messages_of_python(nodes))
+            found.classes[path] = [*classes_of(module)]
     return found
 
 
 @cache
 def docstrings() -> list[Place]:
     """Return the docstrings without code and names of arguments."""
-    return [place._replace(text=text_of_docstring(place.text)) for place in source_texts()[0]]
+    return [place._replace(text=text_of_docstring(place.text)) for place in source_texts().docstrings]
 
 
 @cache
 def helps() -> list[Place]:
     """Return the helps without code."""
-    return [place._replace(text=text_of_markdown(place.text)) for place in source_texts()[1]]
+    return [place._replace(text=text_of_markdown(place.text)) for place in source_texts().helps]
 
 
 def matches(pattern: str, texts: Sequence[Place]) -> list[str]:
@@ -174,9 +188,7 @@ def test_docstrings_have_the_words_of_the_field(name: str) -> None:
 @cache
 def messages() -> list[Place]:
     """Return the errors and the printed and logged lines of the packages and launch files, without code."""
-    paths = [path for path in listed(*SOURCES) if "/test/" not in path]
-    found = [(path, text) for path in paths for text in messages_of_python((ROOT / path).read_text())]
-    return [Place(path, text.line, text_of_markdown(text.text)) for path, text in found]
+    return [place._replace(text=text_of_markdown(place.text)) for place in source_texts().messages]
 
 
 @pytest.mark.parametrize("name", TERMS)
@@ -186,42 +198,44 @@ def test_errors_and_logs_have_the_words_of_the_field(name: str) -> None:
 
 @pytest.mark.parametrize("name", NO_SENTENCES)
 def test_a_docstring_begins_with_a_whole_sentence(name: str) -> None:
-    found = [place for place in source_texts()[0] if re.match(NO_SENTENCES[name], place.text.lstrip())]
+    found = [place for place in source_texts().docstrings if re.match(NO_SENTENCES[name], place.text.lstrip())]
     lines = [f"{place.file}:{place.line} {place.text.splitlines()[0]}" for place in found]
     check_left(name, lines, LEFT_WITHOUT_SENTENCE, "what it is or does in a whole sentence")
 
 
 def test_a_help_says_what_the_option_is() -> None:
-    found = [place for place in source_texts()[1] if re.match(BARE_HELP, place.text, re.IGNORECASE)]
+    found = [place for place in source_texts().helps if re.match(BARE_HELP, place.text, re.IGNORECASE)]
     assert [f"{place.file}:{place.line} {place.text}" for place in found] == [], "begin with a noun or a verb"
 
 
-def classes_of(source: str) -> Iterator[str]:
+def classes_of(module: ast.Module) -> Iterator[str]:
     """Return the names of the public classes of a module."""
-    for node in ast.parse(source).body:
+    for node in module.body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield node.name
 
 
-def with_two_owners(sources: Mapping[str, str]) -> list[str]:
+def with_two_owners(classes: Mapping[str, Iterable[str]]) -> list[str]:
     """Return a line for each name of a public class that several of some modules define."""
     owners: dict[str, list[str]] = {}
-    for path, source in sources.items():
-        for name in classes_of(source):
+    for path, names in classes.items():
+        for name in names:
             owners.setdefault(name, []).append(path)
     return [f"{name}: {', '.join(paths)}" for name, paths in sorted(owners.items()) if len(paths) > 1]
 
 
 def test_a_public_class_has_a_name_of_its_own() -> None:
-    sources = {path: (ROOT / path).read_text() for path in listed(*PACKAGES)}
-    found = [line for line in with_two_owners(sources) if line.partition(":")[0] not in ROS_NAMES]
+    classes = {path: source_texts().classes[path] for path in listed(*PACKAGES)}
+    found = [line for line in with_two_owners(classes) if line.partition(":")[0] not in ROS_NAMES]
     name = "public class with two owners"
     check_left(name, found, {name: LEFT_WITH_TWO_OWNERS}, "a name that says which of them it is")
 
 
 def test_a_class_of_two_modules_is_found_and_a_private_one_is_not() -> None:
     module = "class Frame: ...\nclass _View: ...\n"
-    assert with_two_owners({"a.py": module, "b.py": module + "class Own: ...\n"}) == ["Frame: a.py, b.py"]
+    sources = {"a.py": module, "b.py": module + "class Own: ...\n"}
+    classes = {path: classes_of(ast.parse(source)) for path, source in sources.items()}
+    assert with_two_owners(classes) == ["Frame: a.py, b.py"]
 
 
 PAGE = """---
@@ -306,7 +320,7 @@ def run(pictures):
 period: float = parameter(0.1, "s of a period", low=0.0)
 path: str = option("path of a file", "")
 '''
-    texts = list(texts_of_python(source))
+    texts = list(texts_of_python(ast.walk(ast.parse(source))))
     assert sorted(text.text.split("\n")[0] for text in texts if text.is_docstring) == [
         "A limit.",
         "A module.",
@@ -329,7 +343,7 @@ logger.warning("no picture", told)
 print(f"{len(told)} {told!r}")
 told("not said")
 """
-    assert sorted((text.line, text.text) for text in messages_of_python(source)) == [
+    assert sorted((text.line, text.text) for text in messages_of_python(ast.walk(ast.parse(source)))) == [
         (3, "x films: give one"),
         (4, "no picture"),
         (5, "x x"),

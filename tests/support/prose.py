@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 _HIDDEN = re.compile(r"\A---\n.*?^---$|<!--.*?-->", re.MULTILINE | re.DOTALL)
@@ -91,9 +91,13 @@ class Text(NamedTuple):
     text: str
 
 
-def texts_of_python(source: str) -> Iterator[Text]:
-    """Yield docstrings, those below an assignment too, and helps of commands, launch arguments and parameters."""
-    for node in ast.walk(ast.parse(source)):
+def texts_of_python(nodes: Iterable[ast.AST]) -> Iterator[Text]:
+    """Yield docstrings, those below an assignment too, and helps of commands, launch arguments and parameters.
+
+    Args:
+        nodes: all of a file, as `ast.walk` yields them.
+    """
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield Text(node.lineno, True, node.value.value)
         elif isinstance(node, ast.keyword) and node.arg in _READ_ARGUMENTS:
@@ -109,9 +113,13 @@ def _constant_text(node: ast.expr) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def messages_of_python(source: str) -> Iterator[Text]:
-    """Yield the errors that a file raises and the lines that it logs or prints, with an x for each value in them."""
-    for node in ast.walk(ast.parse(source)):
+def messages_of_python(nodes: Iterable[ast.AST]) -> Iterator[Text]:
+    """Yield the errors that a file raises and the lines that it logs or prints, with an x for each value in them.
+
+    Args:
+        nodes: all of the file, as `ast.walk` yields them.
+    """
+    for node in nodes:
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             given = node.exc.args[:1]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
