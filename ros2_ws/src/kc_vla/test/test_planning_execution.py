@@ -29,7 +29,8 @@ from kc_vla.planning.execution.metrics import retrieval_accuracy
 from kc_vla.planning.execution.results import MemoryLookup
 from kc_vla.planning.execution.robot import RememberingRobot
 from kc_vla.planning.execution.search_places import Search, SearchStop
-from kc_vla.planning.interface import CallResult
+from kc_vla.planning.grammar.planner import GrammarPlanner
+from kc_vla.planning.interface import CallResult, Request
 from kc_vla.planning.skills import Call
 
 AREAS = {f"area_{number}": (2.0 * number, 0.0, 0.0) for number in range(4)}
@@ -92,7 +93,7 @@ def test_what_points_at_something_or_has_no_name_is_told_apart() -> None:
     assert read("it").pronoun
     assert read("something to drink from").vague
     assert read("an apple").indefinite
-    assert read("piece of cutlery").indefinite
+    assert read("a piece of cutlery").indefinite
     assert not read("the apple").indefinite
     assert read("the cold apple").also == {"cold"}
     assert read("the mug in the sink").place == "sink"
@@ -196,6 +197,17 @@ def test_of_a_kind_what_was_handled_and_looks_as_said_comes_first(embedder: Embe
     assert next(each.object_id for each in memories.recall(carried("the green dish"))) == "Mug_1"
     assert next(each.object_id for each in memories.recall(carried("the dish that is blue"))) == "Bowl_1"
     assert all(each.movable for each in memories.recall(carried("vessel"), loose=True))
+
+
+def test_any_of_a_kind_is_one_of_it_and_not_what_was_handled(embedder: Embedder) -> None:
+    memories = opened("short", embedder)
+    bottle = replace(APPLE, object_type="GlassBottle", object_id="GlassBottle_1")
+    spoon = replace(APPLE, object_type="Spoon", object_id="Spoon_1")
+    look(memories, 1.0, 1, APPLE, bottle, spoon)
+    memories.handled(bottle, 2.0)
+    for text, meant in (("put a piece of cutlery on the desk", "Spoon_1"), ("put some fruit on the desk", "Apple_1")):
+        (picked, _) = GrammarPlanner().plan(Request(text)).calls
+        assert [each.object_id for each in memories.recall(carried(picked.arguments[0]))] == [meant]
 
 
 def test_what_the_robot_did_with_a_thing_tells_which_one_is_meant(embedder: Embedder) -> None:

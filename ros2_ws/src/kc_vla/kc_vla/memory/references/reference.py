@@ -148,8 +148,6 @@ def _read(text: str) -> Reference:
         rest = _PIECE.sub("", rest)
         if piece.group(1) == "slice" or _is_eaten(_CLAUSE.split(rest)[0]):
             states.add(ObjectState.SLICED)
-        else:
-            indefinite = True  # "piece of cutlery": any will do
     if (clause := _IS.match(rest)) is not None and not _PLACE.search(f" {clause.group(2)} "):
         rest = f"{_JOINED.sub(' ', clause.group(2))} {clause.group(1)}"
     elif _LISTED.match(rest):

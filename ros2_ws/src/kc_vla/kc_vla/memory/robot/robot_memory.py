@@ -146,7 +146,8 @@ class RobotMemory:
                 handled = did(reference, thing)
             elif named.by_kind:
                 handled = float(handled > 0)
-            likely = meant.get(thing.object_type, 0.0) + (_HANDLED if named.by_kind and thing.handled else 0.0)
+            preferred = named.by_kind and thing.handled and not reference.indefinite
+            likely = meant.get(thing.object_type, 0.0) + (_HANDLED if preferred else 0.0)
             return -handled, -likely, thing.confidence < _RATHER, far(thing)
 
         return sorted(found.values(), key=order)

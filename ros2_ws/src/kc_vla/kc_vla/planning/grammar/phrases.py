@@ -43,6 +43,12 @@ from kc_vla.planning.interface import PlanningError
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
 _WHOLE = word_set("jewellery jewelry furniture paper clothing equipment cloth cutlery cookware matter mail")
 """Nouns of which a piece is a whole thing."""
+_INDEFINITE = word_set("a an any some")
+_KINDS = word_set(
+    "fruit vegetable food snack cutlery silverware tableware crockery cookware kitchenware utensil tool dish vessel "
+    "drinkware ornament decoration"
+)
+"""Nouns for kinds of things: "some fruit" is any fruit, where "the fruit" is the one that both know."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +136,10 @@ def thing_of(words: Words) -> DescribedThing:
     if floor:
         return (thing_of(words) if set(words) - ARTICLES else DescribedThing("")).on_floor(floor)
     words, relation = relation_apart(words)
+    indefinite = bool(_INDEFINITE & set(words[:1]))
     if relation:
         named = tuple("thing" if word == "one" else word for word in words)
-        return thing_of(named).standing(relation, words[:1] in (("a",), ("an",), ("any",), ("some",)))
+        return thing_of(named).standing(relation, indefinite)
     if not words:
         raise PlanningError(f"it is not said what: {said[:80]!r} names no thing" if said else "it is not said what")
     if words[0] in SOMETHING:
@@ -186,9 +193,10 @@ def thing_of(words: Words) -> DescribedThing:
     if count > 1:
         kept[end - 1] = one
     states.sort(key=list(Verb).index)
-    return DescribedThing(
-        name_of(kept, said), _ordered(states), max(1, count), plural, definite=definite and count == 0, every=every
-    )
+    name = name_of(kept, said)
+    if indefinite and count < 2 and kept[-1] in _KINDS:
+        name = f"a {name}"
+    return DescribedThing(name, _ordered(states), max(1, count), plural, definite=definite and count == 0, every=every)
 
 
 def like(name: str, about: str) -> str:
