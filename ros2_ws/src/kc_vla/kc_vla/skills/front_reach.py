@@ -18,6 +18,7 @@ from kc_vla.skills.hands import CLOSED_M, SLOW
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, SkillError, Step, Vector, first_possible
 from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
+from kc_vla.skills.releasing import carried, lowered_and_released
 from kc_vla.skills.tool_path import ToolPose
 
 Boxes = list[tuple[str, UprightBox]]
@@ -146,15 +147,8 @@ def put_tilted(
     spots = _fitting(context, _spots(context, held, places, around, space), around, ())
     failure = SkillError(f"there is no room for {name} and the hand in or on {target}")
     spot, (approach, lower) = first_possible(spots, ways, failure)
-    yield approach
-    if not context.grips:
-        context.held = None
-        raise SkillError(f"{name} fell out of the hand on the way to {target}")
-    yield lower
-    yield context.settled("lower")
-    yield context.fingers("release", wide)
-    context.held = None
-    yield context.along("retreat", lower.joints[::-1], wide)
+    yield from carried(context, approach, f"on the way to {target}")
+    yield from lowered_and_released(context, lower, wide, target)
     return np.asarray(spot.pose.position - np.array([0.0, 0.0, held.below + _DROP_M]))
 
 

@@ -18,6 +18,7 @@ from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, fi
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
 from kc_vla.skills.sliding import can_open_further, pulled_out
+from kc_vla.skills.releasing import lowered_and_released
 from kc_vla.skills.swinging import is_wide_open, opened_wide
 from kc_vla.skills.tool_path import ToolPose
 
@@ -132,14 +133,8 @@ def _put_from_above(
     yield approach
     if context.held is None:
         raise SkillError(f"{object_id} fell out of the hand on the way to {holder_id}")
-    yield replace(context.along("lower", lower, CLOSED_M), carries=True)
-    if context.held is None:
-        raise SkillError(f"{object_id} fell out of the hand over {holder_id}")
-    yield context.settled("lower")
     wide = min(context.opening, held.width + (_FREED if inside else _FREED_OPEN))
-    yield context.fingers("release", wide)
-    context.held = None
-    yield context.along("retreat", lower[::-1], wide)
+    yield from lowered_and_released(context, context.along("lower", lower, CLOSED_M), wide, holder_id)
     middle = pose.position + held.ahead * _along(yaw_of(pose))
     return np.array([*middle[:2], _ground(holder)])
 
