@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from nightly import tried
 from piper import KINEMATICS, LIMITS, REST
 
-from kc_vla.arm.inverse import UnreachableError, joints_after, joints_for, moved_pose, pose_difference
+from kc_vla.arm.inverse import (
+    UnreachableError,
+    joints_after,
+    joints_for,
+    joints_near,
+    moved_pose,
+    pose_difference,
+)
 
 RAISED = np.radians([10.0, 60.0, -40.0, 0.0, 20.0, 5.0])
 angles = st.tuples(
@@ -32,6 +39,22 @@ def test_a_small_move_is_a_small_turn_of_the_joints(delta):
     pose = moved_pose(KINEMATICS.flange(RAISED), delta)
     found = joints_for(pose, RAISED, LIMITS, KINEMATICS)
     assert np.abs(found - RAISED).max() < 0.3
+
+
+@given(st.lists(st.floats(-0.05, 0.05), min_size=6, max_size=6).map(np.array))
+def test_the_next_pose_of_a_path_is_met_closely_by_a_small_turn_of_the_joints(aside):
+    pose = KINEMATICS.flange(RAISED + aside)
+    found = joints_near(pose, RAISED, LIMITS, KINEMATICS)
+    assert np.abs(pose_difference(pose, KINEMATICS.flange(found))).max() < 1e-3
+    assert np.abs(found - RAISED).max() < 0.1
+    assert ((found >= LIMITS.lowest) & (found <= LIMITS.highest)).all()
+
+
+def test_a_pose_of_a_path_that_is_out_of_reach_is_refused():
+    pose = KINEMATICS.flange(RAISED)
+    pose[0, 3] = 2.0
+    with pytest.raises(UnreachableError, match="out of the arm's reach"):
+        joints_near(pose, RAISED, LIMITS, KINEMATICS)
 
 
 def test_a_move_is_in_the_base_frame():

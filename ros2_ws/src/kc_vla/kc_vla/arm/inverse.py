@@ -1,4 +1,8 @@
-"""Inverse kinematics: SciPy's bounded least squares on the forward kinematics and its Jacobian."""
+"""Inverse kinematics on the forward kinematics of an arm and its Jacobian.
+
+`joints_for` and `joints_after` are for single motions of a client, by SciPy's bounded least squares. `joints_near` is
+for the many poses of a path, by damped least squares: joints that the pose does not need stay where they are.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,11 @@ _LEAP, _LEAP_PER_METRE, _LEAP_PER_RADIAN = 0.1, 10.0, 5.0
 """How far, rad, a joint may turn for a motion of the flange. Away from singular poses a fifth of it is enough."""
 _EVALUATIONS = 50
 _TIGHT = 1e-10
+_ITERATIONS, _STEP_RAD, _DAMPING = 40, 0.3, 1e-4
+_NEAR_M, _NEAR_RAD = 5e-5, 5e-4
+"""So near a pose of a path counts as reached."""
+_BACK = 0.1
+"""Share of their way back to the start that joints go in each iteration, as far as the pose leaves them free."""
 
 
 class UnreachableError(ValueError):
@@ -61,6 +70,31 @@ def joints_for(pose: Vector, start: Vector, limits: JointLimits, kinematics: Kin
     if left[:3].max() > _PLACE or left[3:].max() > _ROTATION:
         raise UnreachableError("the pose asked for is out of the arm's reach")
     return np.asarray(found.x)
+
+
+def joints_near(pose: Vector, start: Vector, limits: JointLimits, kinematics: Kinematics) -> Vector:
+    """Return joint angles (N,), rad, that bring the flange to `pose`, as near as can be to those of the pose before.
+
+    Args:
+        pose: (4, 4), base frame, m.
+        start: angles (N,) of the pose before, rad.
+        limits: of the joints.
+        kinematics: of the arm.
+
+    Raises:
+        UnreachableError: no such angles are found.
+    """
+    lower, upper = limits.lowest, limits.highest
+    angles = np.clip(start, lower, upper)
+    for _ in range(_ITERATIONS):
+        error = pose_difference(pose, kinematics.flange(angles))
+        if np.abs(error[:3]).max() < _NEAR_M and np.abs(error[3:]).max() < _NEAR_RAD:
+            return angles
+        slopes = kinematics.jacobian(angles)
+        inverse = slopes.T @ np.linalg.inv(slopes @ slopes.T + _DAMPING * np.eye(6))
+        back = (np.eye(len(angles)) - inverse @ slopes) @ (start - angles)
+        angles = np.clip(angles - np.clip(inverse @ error, -_STEP_RAD, _STEP_RAD) + _BACK * back, lower, upper)
+    raise UnreachableError("the pose asked for is out of the arm's reach")
 
 
 def joints_after(delta: Vector, start: Vector, limits: JointLimits, kinematics: Kinematics) -> Vector:

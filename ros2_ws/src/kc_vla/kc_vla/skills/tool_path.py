@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
-from kc_vla.arm.inverse import pose_difference
+from kc_vla.arm.inverse import UnreachableError, joints_near
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.robot import JointLimits
 from kc_vla.skills.boxes import UprightBox
@@ -28,9 +28,6 @@ _LOWER = (0.36, 0.3, 0.24, 0.18)
 """Heights from which the tool comes down where it cannot do so from its height of travel, m ..."""
 _NEARER = (0.6, 0.52, 0.45)
 """... and distances from the base's axis to which it draws back as it rises, m."""
-_ITERATIONS, _STEP_RAD, _DAMPING = 40, 0.3, 1e-4
-_PLACE_M, _TURN_RAD = 5e-5, 5e-4
-"""So near a pose counts as reached."""
 LOWEST_M = 0.008
 """The tool goes no nearer to the surface that the arm stands on, m."""
 _EDGE_RAD = 0.01
@@ -261,24 +258,17 @@ class StraightPathMaker:
         return found
 
     def _joints(self, pose: ToolPose, start: Vector) -> Vector:
-        """Return joint angles (N,) for a pose, near others, by damped least squares.
+        """Return joint angles (N,) for a pose, near others.
 
         Raises:
             SkillError: none are found, or the pose is below the surface.
         """
         if pose.position[2] < self._lowest:
             raise SkillError(f"the tool would touch the surface at {_told(pose)}: is what was detected there real?")
-        lower, upper, goal = self._limits.lowest, self._limits.highest, pose.matrix @ self._ungrip
-        angles = np.clip(start, lower, upper)
-        for _ in range(_ITERATIONS):
-            error = pose_difference(goal, self._kinematics.flange(angles))
-            if np.abs(error[:3]).max() < _PLACE_M and np.abs(error[3:]).max() < _TURN_RAD:
-                return angles
-            slopes = self._kinematics.jacobian(angles)
-            inverse = slopes.T @ np.linalg.inv(slopes @ slopes.T + _DAMPING * np.eye(6))
-            rest = (np.eye(len(angles)) - inverse @ slopes) @ (start - angles)
-            angles = np.clip(angles - np.clip(inverse @ error, -_STEP_RAD, _STEP_RAD) + 0.1 * rest, lower, upper)
-        raise SkillError(f"the arm cannot reach {_told(pose)}")
+        try:
+            return joints_near(pose.matrix @ self._ungrip, start, self._limits, self._kinematics)
+        except UnreachableError:
+            raise SkillError(f"the arm cannot reach {_told(pose)}") from None
 
     def _timed(self, knots: Vector, times: Vector) -> Vector:
         """Return set-points (T, N) along knots (K, N) that a constant speed would pass at `times` (K,), s."""
