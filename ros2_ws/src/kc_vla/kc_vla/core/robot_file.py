@@ -79,7 +79,9 @@ KEYS: Mapping[str, Key] = {
     "down": Key("", "`-z`", "axis of the base frame that points to the ground, for an arm that is mounted on its side"),
     "older": Key("", "all arms are alike", "`before`, a firmware, and `zero`: where such an arm has its zero, rad"),
     "control_rate": Key("Hz", f"{_CONTROL_RATE}", "control steps of a policy"),
-    "skills": Key("", "`motion` for each", "skills of the planner, each with its way: `motion` or `policy`"),
+    "skills": Key(
+        "", "`motion` for each", "skills, as `CloseObject` or `CloseObject(drawer)`, each by `motion` or `policy`"
+    ),
     "robot_type": Key("", "`robot`", "name of the robot in data sets"),
     "columns": Key("", "the names in this file", "names of the joints and of the gripper's joints in data sets"),
 }
