@@ -38,8 +38,8 @@ from kc_vla.arm.emulator.setting_frames import (
     CollisionLevels,
     GripperSetting,
     JointSetting,
+    ParameterQuery,
     Parameters,
-    Query,
     Role,
     RoleSetting,
     Setting,
@@ -261,9 +261,9 @@ class EmulatedArm:
         raise AssertionError(setting)
 
     def _set_parameters(self, setting: Parameters) -> tuple[Frame, ...]:
-        if setting.query is Query.COLLISION:
+        if setting.query is ParameterQuery.COLLISION:
             return (collision_frame(self.levels),)
-        if setting.query is Query.GRIPPER:
+        if setting.query is ParameterQuery.GRIPPER:
             return (gripper_setting_frame(self.gripper.setting),)
         if setting.factory_limits:
             self.limits = self.robot.limits

@@ -19,7 +19,7 @@ MOST_LEVEL = 8
 _OFFSETS = (0x00, 0x10, 0x20)
 
 
-class Query(IntEnum):
+class ParameterQuery(IntEnum):
     """What frame 0x477 asks for in its first byte."""
 
     NOTHING = 0
@@ -56,7 +56,7 @@ class JointSetting:
 class Parameters:
     """0x477: a query, the factory limits of all joints, and the end load, 0 none, 1 half, 2 full; None: as it is."""
 
-    query: Query
+    query: ParameterQuery
     factory_limits: bool
     load: int | None
 
@@ -143,9 +143,9 @@ def leader_frames(angles: Sequence[int], opening: int) -> tuple[Frame, ...]:
 
 
 def _parameters(data: bytes) -> Parameters:
-    if data[0] > max(Query) or data[1] > 2 or data[3] not in (0, _SET) or data[4] > 3:
+    if data[0] > max(ParameterQuery) or data[1] > 2 or data[3] not in (0, _SET) or data[4] > 3:
         raise FrameError(f"frame 0x477 asks for {data.hex(' ')}: no Piper understands that")
     load = data[4] if data[3] == _SET else None
     if load == 3:
         raise FrameError("frame 0x477 sets the end load 3: 0 (none), 1 (half) and 2 (full) are possible")
-    return Parameters(Query(data[0]), data[1] == 2, load)
+    return Parameters(ParameterQuery(data[0]), data[1] == 2, load)
