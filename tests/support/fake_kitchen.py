@@ -43,6 +43,7 @@ class FakeKitchen:
         things: as they are, by id.
         opening: of the drawer, m.
         blind: nothing is reported any more.
+        hidden: ids of what is not reported.
         stuck: the arm stays where it is.
         each_step: called before each control step.
     """
@@ -50,6 +51,7 @@ class FakeKitchen:
     things: dict[str, PerceivedThing] = field(default_factory=dict)
     opening: float = 0.0
     blind: bool = False
+    hidden: frozenset[str] = frozenset()
     stuck: bool = False
     each_step: Callable[[FakeKitchen], None] | None = None
 
@@ -93,6 +95,9 @@ class FakeKitchen:
 
     def shown(self) -> list[PerceivedThing]:
         """Return what a detector reports now."""
+        return [each for each in self._in_view() if each.object_id not in self.hidden]
+
+    def _in_view(self) -> list[PerceivedThing]:
         state = "opened" if self.opening > 0.014 else "closed"
         drawer = thing(
             "drawer_1",

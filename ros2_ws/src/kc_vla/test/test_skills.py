@@ -220,6 +220,17 @@ def test_a_drawer_that_stays_shut_is_not_reported_open() -> None:
     assert outcome.reason == ("drawer_1 is not seen open after it was pulled: the handle may have slipped away")
 
 
+def test_a_drawer_that_was_opened_while_nobody_saw_it_is_not_reported_closed() -> None:
+    kitchen = FakeKitchen()
+    kitchen.hidden, kitchen.opening = frozenset({"drawer_1"}), 0.1
+    outcome = kitchen.do("CloseObject", "drawer_1")
+    assert not outcome.done
+    assert outcome.reason.startswith("drawer_1 is not seen now, so it is not known whether it is closed")
+    kitchen.hidden = frozenset()
+    assert kitchen.do("CloseObject", "drawer_1").done
+    assert kitchen.opening < 0.01
+
+
 def test_a_drawer_that_is_open_in_part_is_pulled_out_before_a_hand_reaches_in() -> None:
     inside = thing("egg_1", (0.47, 0.0, 0.147), (0.05, 0.05, 0.04), attributes={"place": "in drawer_1"})
     kitchen = FakeKitchen({"egg_1": inside}, opening=0.08)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -211,8 +211,8 @@ class SkillContext:
         """Return a time in control steps, 1 or more."""
         return max(1, round(seconds * self.rate))
 
-    def look(self, enough: Callable[[float], bool], seconds: float = FRESH_S) -> Iterator[Step]:
-        """Yield a step that waits for reports that are new.
+    def look(self, enough: Callable[[float], bool], seconds: float = FRESH_S) -> Generator[Step, None, float]:
+        """Yield a step that waits for reports that are new, and return the stamp that they are newer than, s.
 
         Args:
             enough: whether what was reported after a stamp (s) is enough to go on.
@@ -229,9 +229,10 @@ class SkillContext:
                 f"perception has reported nothing for {seconds:g} s: is the node of the detector alive, and does it "
                 "see its cameras?"
             )
+        return since_s
 
-    def look_for(self, object_id: str, seconds: float = FRESH_S) -> Iterator[Step]:
-        """Yield a step that waits until a thing is reported anew, or was not for so long."""
+    def look_for(self, object_id: str, seconds: float = FRESH_S) -> Generator[Step, None, float]:
+        """Yield a step that waits until a thing is reported anew, or was not for so long; see `look`."""
         return self.look(lambda since_s: self.seen_since(object_id, since_s) is not None, seconds)
 
     def seen_since(self, object_id: str, stamp_s: float) -> PerceivedThing | None:

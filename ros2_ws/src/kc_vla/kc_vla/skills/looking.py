@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
@@ -51,6 +51,29 @@ def look_into(context: SkillContext, object_id: str) -> Iterator[Step]:
         yield _turn(context, "look into", angle, places)
         yield HoldStage("look into", context.steps(_STAY_S))
     yield from context.look_for(object_id)
+
+
+def is_seen(context: SkillContext, object_id: str, state: str) -> Generator[Step, None, bool]:
+    """Yield the steps of a look at a thing, and return whether it is seen in a state.
+
+    Only reports from now on count: of what is hidden, the last state that was seen stays known. The hand looks at a
+    thing that is not seen from where it is.
+
+    Raises:
+        SkillError: it is not seen at all.
+    """
+
+    def is_so(since_s: float) -> bool:
+        found = context.seen_since(object_id, since_s)
+        return found is not None and state in found.states
+
+    since_s = yield from context.look(is_so)
+    if context.seen_since(object_id, since_s) is None:
+        yield _turn(context, "look at", _direction(context.scene.need(object_id)), _AT)
+        since_s = yield from context.look(is_so)
+    if context.seen_since(object_id, since_s) is None:
+        raise SkillError(f"{object_id} is not seen now, so it is not known whether it is {state}: clear the view of it")
+    return is_so(since_s)
 
 
 def _turn(context: SkillContext, stage: str, angle: float, places: Sequence[tuple[float, float, float]]) -> ArmPath:

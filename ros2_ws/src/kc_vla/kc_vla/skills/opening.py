@@ -12,7 +12,7 @@ from kc_vla.skills.handles import Handle, handle_of
 from kc_vla.skills.hands import CLOSED_M
 from kc_vla.skills.hooking import check_above, is_beneath
 from kc_vla.skills.interface import Skill, SkillError, Step
-from kc_vla.skills.looking import look_into
+from kc_vla.skills.looking import is_seen, look_into
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
 from kc_vla.skills.set_aside import with_free_hand
 from kc_vla.skills.sliding import FINGER, HOOK_LOW, pulled_out, slid
@@ -22,9 +22,9 @@ from kc_vla.skills.swinging import WIDE_OPEN, swung
 def open_thing(context: SkillContext, object_id: str) -> Skill:
     """Open a drawer or a door, and look into it. What is in the hand is put aside meanwhile."""
     yield from context.look_for(object_id)
-    thing = context.scene.need(object_id)
-    if OPENED in thing.states:
+    if OPENED in context.scene.need(object_id).states and (yield from is_seen(context, object_id, OPENED)):
         return f"{object_id} is open already"
+    thing = context.scene.need(object_id)
     handle = handle_of(thing)
     _check_access(context, thing, handle)
     yield from with_free_hand(context, _opened(context, object_id, handle))
@@ -34,10 +34,9 @@ def open_thing(context: SkillContext, object_id: str) -> Skill:
 def close_thing(context: SkillContext, object_id: str) -> Skill:
     """Close a drawer or a door. What is in the hand is put aside meanwhile."""
     yield from context.look_for(object_id)
-    thing = context.scene.need(object_id)
-    if CLOSED in thing.states:
+    if CLOSED in context.scene.need(object_id).states and (yield from is_seen(context, object_id, CLOSED)):
         return f"{object_id} is closed already"
-    yield from with_free_hand(context, _shut(context, object_id, handle_of(thing)))
+    yield from with_free_hand(context, _shut(context, object_id, handle_of(context.scene.need(object_id))))
     return ""
 
 
@@ -66,7 +65,7 @@ def _opened(context: SkillContext, object_id: str, handle: Handle) -> Iterator[S
     else:
         yield from pulled_out(context, object_id)
     yield from look_into(context, object_id)
-    if OPENED not in context.scene.need(object_id).states:
+    if not (yield from is_seen(context, object_id, OPENED)):
         raise SkillError(f"{object_id} is not seen open after it was pulled: the handle may have slipped away")
 
 
@@ -75,6 +74,5 @@ def _shut(context: SkillContext, object_id: str, handle: Handle) -> Iterator[Ste
         yield from swung(context, handle, (0.0,))
     else:
         yield from slid(context, object_id, handle, opens=False)
-    yield from context.look_for(object_id)
-    if CLOSED not in context.scene.need(object_id).states:
+    if not (yield from is_seen(context, object_id, CLOSED)):
         raise SkillError(f"{object_id} is not seen closed after it was pushed")

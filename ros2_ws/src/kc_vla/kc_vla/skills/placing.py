@@ -17,8 +17,8 @@ from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
-from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.releasing import lowered_and_released
+from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import is_wide_open, opened_wide
 from kc_vla.skills.tool_path import ToolPose
 

@@ -12,7 +12,7 @@ from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.hands import CLOSED_M, SLOW
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, Vector, first_possible
-from kc_vla.skills.looking import look_at
+from kc_vla.skills.looking import is_seen, look_at
 from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.set_aside import with_free_hand
 from kc_vla.skills.switches import SwitchPlace, switch_of
@@ -56,9 +56,9 @@ def switch_off(context: SkillContext, object_id: str) -> Skill:
 
 def _switched(context: SkillContext, object_id: str, state: str) -> Skill:
     yield from context.look_for(object_id)
-    thing = context.scene.need(object_id)
-    if state in thing.states:
+    if state in context.scene.need(object_id).states and (yield from is_seen(context, object_id, state)):
         return f"{object_id} is {state} already"
+    thing = context.scene.need(object_id)
     yield from with_free_hand(context, _pressed(context, thing, switch_of(thing), state))
     return ""
 
@@ -84,8 +84,7 @@ def _pressed(context: SkillContext, thing: PerceivedThing, switch: SwitchPlace, 
     yield from _pushed(context, press.joints, hand.apply((0.0, 0.0, 1.0)))
     yield context.along("retreat", reach.joints[::-1], CLOSED_M)
     yield from look_at(context, name)
-    yield from context.look(lambda since_s: state in context.scene.need(name).states)
-    if state not in context.scene.need(name).states:
+    if not (yield from is_seen(context, name, state)):
         raise SkillError(f"{name} is not seen {state} after its switch was pressed")
 
 
