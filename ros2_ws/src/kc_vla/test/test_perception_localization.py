@@ -106,9 +106,32 @@ def test_what_a_detector_knows_itself_comes_first() -> None:
     assert estimated.attributes["position"] == "by the detector's depth"
     (plain,) = seen_once(Camera(), thing, depth_m=0.4).objects
     assert off(plain.position, thing.position) < 0.02, "a depth that is measured is worth more than an estimate"
-    (seen,) = seen_once(Camera(), thing, depth_m=0.4, depth_measured=True).objects
+    (whole,) = seen_once(Camera(), thing, depth_m=0.4, depth_measured=True).objects
+    assert off(whole.position, thing.position) < 0.02, "the depth image shows how it stands"
+    large = on_table("counter", 0.0, 0.1, (0.3, 0.3, 0.1))
+    (seen,) = seen_once(Camera(), large, depth_m=0.4, depth_measured=True).objects
     assert (np.array(seen.position) - ABOVE[:3, 3]) @ ABOVE[:3, 2] == pytest.approx(0.4), "it has used the depth itself"
     assert "position" not in seen.attributes
+
+
+def test_a_thing_that_is_found_twice_hides_nothing_of_itself() -> None:
+    mug = thing_of(0, (0.0, 0.1))
+    frame, (found,) = Camera().take([mug])
+    left, top, right, bottom = found.box
+    twin = replace(found, object_type="cup", box=PixelBox(left + 1, top, right, bottom - 2), confidence=0.3)
+    for each in Localizer().locate(frame, [found, twin]).objects:
+        assert each.shape is not None
+        assert off(each.position, mug.position) < 0.02
+
+
+def test_a_thing_that_a_detector_places_too_deep_stands_on_its_support() -> None:
+    can, carton = thing_of(3, (0.0, 0.0)), on_table("carton", 0.06, 0.03, (0.03, 0.06, 0.14))
+    frame, (found, before) = Camera().take([can, carton])
+    deep_m = float((np.array(can.position) - ABOVE[:3, 3]) @ ABOVE[:3, 2]) + 0.1
+    seen, _ = Localizer().locate(frame, [replace(found, depth_m=deep_m, depth_measured=True), before]).objects
+    assert seen.shape is None, "half of it is hidden"
+    assert seen.position[2] - seen.size[2] / 2 > -0.02
+    assert off(seen.position, can.position) < 0.06
 
 
 def test_the_background_and_unknown_pixels_are_not_the_object() -> None:

@@ -18,6 +18,8 @@ _KNOWN = 0.1
 """Share of the pixels whose depth is known that is enough."""
 _LIES_IN = 0.9
 """A box of which another one has this share lies in that one: a cup on a tray."""
+_SAME = 0.6
+"""Two boxes with this share of what they cover in common show one thing that was found twice."""
 _FARTHEST_M = 50.0
 """No camera of a robot measures further: larger numbers are millimeters."""
 _NEAREST_M = 0.01
@@ -88,13 +90,18 @@ def surface_depth(
 
 
 def overlapping(box: PixelBox, others: Numbers | None) -> Numbers:
-    """Return the boxes (N, 4) that have something in common with a box, but for those that it lies in."""
+    """Return the boxes (N, 4) of other things that have something in common with a box.
+
+    Those that it lies in are left out, and those of the same thing, such as a mug that is also taken for a cup.
+    """
     if others is None or not len(others):
         return np.empty((0, 4))
     width = np.minimum(box.right, others[:, 2]) - np.maximum(box.left, others[:, 0])
     height = np.minimum(box.bottom, others[:, 3]) - np.maximum(box.top, others[:, 1])
     area = (box.right - box.left) * (box.bottom - box.top)
-    return np.asarray(others[(width > 0.0) & (height > 0.0) & (width * height <= _LIES_IN * area)])
+    both = np.maximum(width, 0.0) * np.maximum(height, 0.0)
+    either = area + (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1]) - both
+    return np.asarray(others[(both > 0.0) & (both <= _LIES_IN * area) & (both < _SAME * either)])
 
 
 def _without(depth: NDArray[np.float32], boxes: Numbers) -> NDArray[np.float32]:

@@ -34,6 +34,8 @@ _SURE_SHARE, _UNSURE_SHARE = 0.02, 0.2
 """The same of a middle that a detector takes from an image with depth, as a share of the object's diagonal, from full
 confidence to none: what is cut off or half hidden is found with less confidence, and further off."""
 _HIGHEST_SIGMA_M = 0.5
+_DOUBTFUL_M = 0.02
+"""A detector and a depth image that differ by more do not agree where a thing is, m."""
 _SHAPE_M, _THING_M2 = 0.004, 0.035
 """Standard deviation of the middle of a whole shape, m; and the footprint up to which a thing is looked at so, m2."""
 
@@ -148,6 +150,8 @@ class Localizer:
     def _placed(self, frame: CameraFrame, each: ImageDetection, others: NDArray[np.float64]) -> LocatedObject:
         place = self._in_3d(frame, each) or self._along_ray(frame, each, others)
         shape, front = _by_depth(frame, each, place, others)
+        if shape is None and front is None and each.depth_measured and frame.depth_m is not None:
+            shape = self._shape_at_surface(frame, each, place, others)
         if shape is not None and each.position is None:
             named = self._known_size(each) if each.size is None else None
             sigma_m = math.hypot(_SHAPE_M, _noise_m(_away_m(frame, place)))
@@ -168,6 +172,17 @@ class Localizer:
             front=front,
         )
 
+    def _shape_at_surface(
+        self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: NDArray[np.float64]
+    ) -> StandingShape | None:
+        """Return how a thing stands whose detector places it far from the surface that its box shows; None else."""
+        if _fits_depth(frame, each, place):
+            return None
+        other = self._along_ray(frame, replace(each, depth_measured=False, depth_m=None), others)
+        if other.way or math.dist(other.position, place.position) < _DOUBTFUL_M:
+            return None
+        return _by_depth(frame, each, other, others)[0]
+
     def _in_3d(self, frame: CameraFrame, each: ImageDetection) -> Estimate | None:
         if each.position is None:
             return None
@@ -181,7 +196,7 @@ class Localizer:
         if ray is None:
             raise _LeftOutError("the lens shows nothing at its pixel")
         if each.depth_m is not None and each.depth_measured:
-            return self._measured(frame, each, ray, each.depth_m)
+            return self._measured(frame, each, ray, each.depth_m, others)
         if frame.depth_m is not None:
             surface_m = surface_depth(frame.depth_m, box, center, others)
             if surface_m is not None:
@@ -199,14 +214,20 @@ class Localizer:
         hidden_m = ray.hidden_m(known, surface_m) / 4 if known else _cut_m(each, depth)
         return Estimate(ray.at(depth_m), size, math.hypot(_noise_m(surface_m), unsure_m, hidden_m), "")
 
-    def _measured(self, frame: CameraFrame, each: ImageDetection, ray: ViewRay, depth_m: float) -> Estimate:
-        """Return the place of an object whose detector has seen the depth image."""
+    def _measured(
+        self, frame: CameraFrame, each: ImageDetection, ray: ViewRay, depth_m: float, others: NDArray[np.float64]
+    ) -> Estimate:
+        """Return the place of an object whose detector has seen the depth image: no thing stands in its support."""
         size = each.size or self._known_size(each)
         if size is not None:
             hidden_m = ray.hidden_m(size, depth_m) / 4
         else:
             hidden_m = 0.0 if frame.depth_m is None else _cut_m(each, frame.depth_m)
         size = size or ray.extent_at(depth_m)
+        if frame.depth_m is not None and _is_thing(size) and self._is_sunk(ray, size, depth_m):
+            center = each.center or ((each.box.left + each.box.right) / 2, (each.box.top + each.box.bottom) / 2)
+            surface_m = surface_depth(frame.depth_m, each.box, center, others)
+            depth_m = depth_m if surface_m is None else self._standing(ray, size, surface_m, depth_m)
         share = _SURE_SHARE + (1.0 - each.confidence) * (_UNSURE_SHARE - _SURE_SHARE)
         sigma_m = math.hypot(_noise_m(depth_m), hidden_m, share * math.hypot(*size))
         return Estimate(ray.at(depth_m), size, sigma_m, "")
@@ -217,12 +238,15 @@ class Localizer:
         A camera that looks into a bowl measures the bottom, and not the side towards it.
         """
         support_m = self.settings.support_m
-        if support_m is None or ray.at(surface_m)[2] < support_m - _SUNK_M:
-            return middle_m
-        if ray.at(middle_m)[2] - size[2] / 2 >= support_m - _SUNK_M:
+        if support_m is None or ray.at(surface_m)[2] < support_m - _SUNK_M or not self._is_sunk(ray, size, middle_m):
             return middle_m
         standing_m = ray.depth_at_height(support_m + size[2] / 2)
         return middle_m if standing_m is None else min(standing_m, middle_m)
+
+    def _is_sunk(self, ray: ViewRay, size: Vector, middle_m: float) -> bool:
+        """Return whether something would reach through the surface that things stand on."""
+        support_m = self.settings.support_m
+        return support_m is not None and ray.at(middle_m)[2] - size[2] / 2 < support_m - _SUNK_M
 
     def _estimated(self, each: ImageDetection, ray: ViewRay) -> Estimate:
         size = each.size or self._known_size(each)
@@ -267,9 +291,26 @@ def _by_depth(
         return None, None
     if plain_type(each.object_type) in CONTAINERS:
         return None, front_in(frame, each.box, place.position, place.size)
-    if place.size[0] * place.size[1] > _THING_M2:
+    if not _is_thing(place.size):
         return None, None
     return standing_shape(frame, each.box, place.position, place.size, others), None
+
+
+def _fits_depth(frame: CameraFrame, each: ImageDetection, place: Estimate) -> bool:
+    """Return whether the depth at the middle of a thing's box is about that of the near side of the thing there."""
+    assert frame.depth_m is not None
+    rows, columns = frame.depth_m.shape
+    row = min(max(int((each.box.top + each.box.bottom) / 2), 0), rows - 1)
+    column = min(max(int((each.box.left + each.box.right) / 2), 0), columns - 1)
+    way = np.asarray(place.position) - frame.pose[:3, 3]
+    deep_m, away_m = float(way @ frame.pose[:3, 2]), float(np.linalg.norm(way))
+    near_m = deep_m * (1.0 - half_chord(place.size, way / away_m) / away_m)
+    return abs(near_m - float(frame.depth_m[row, column])) < _DOUBTFUL_M
+
+
+def _is_thing(size: Vector) -> bool:
+    """Return whether something is no larger than a thing, as furniture is."""
+    return size[0] * size[1] <= _THING_M2
 
 
 def _away_m(frame: CameraFrame, place: Estimate) -> float:
