@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from box_scene import Camera, Thing, off, on_table
 from tracked_room import CAN, Room, ids, in_camera
@@ -89,3 +90,16 @@ def test_a_drawer_that_is_opened_and_is_empty_says_that_it_is_gone() -> None:
     for _ in range(12):
         kitchen.see(0.25)
     assert kitchen.gone == ["can_1"]
+
+
+@pytest.mark.parametrize(("kind", "moved_m"), [("drawer", 0.1), ("cupboard", 0.0)])
+def test_what_is_in_a_drawer_moves_with_it_and_what_is_behind_a_door_stays(kind: str, moved_m: float) -> None:
+    box = PixelBox(0, 0, 9, 9)
+    holder = ObjectTrack(LocatedObject(kind, (0.5, 0.0, 0.1), (0.3, 0.3, 0.2), 1.0, 0.01, box, "opened"), 0)
+    egg = ObjectTrack(LocatedObject("egg", (0.5, 0.0, 0.1), (0.05, 0.05, 0.05), 1.0, 0.01, box), 0)
+    holder.object_id, egg.object_id = "holder", "egg"
+    containment = Containment([kind])
+    containment.update([holder, egg], ["egg"])
+    holder.place.position = np.array([0.6, 0.0, 0.1])  # a door that swings moves what is seen of it
+    containment.carry([holder, egg])
+    assert egg.position[0] == pytest.approx(0.5 + moved_m)

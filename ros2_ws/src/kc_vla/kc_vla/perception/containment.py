@@ -14,6 +14,8 @@ _SLACK_M, _ABOVE_M = 0.02, 0.04
 """So far outside of a holder's box, and above it, the middle of what is in it can be measured."""
 _ANNOUNCED = 3
 """Looks in which it is reported that something was shut in: a message can be lost."""
+_FIXED = frozenset({"cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe"})
+"""Types of what stays when it opens or closes: what is in it stays, too, wherever the middle of it is measured."""
 _SMALLER = 0.8
 """What is in something has at most this share of its volume."""
 
@@ -35,11 +37,11 @@ class Containment:
         return plain_type(object_type) in self._types
 
     def carry(self, tracks: Iterable[ObjectTrack]) -> None:
-        """Move what is in something along with it."""
+        """Move what is in something along with it, as in a drawer."""
         known = {each.object_id: each for each in tracks if each.object_id}
         for each in known.values():
             holder = known.get(each.holder)
-            if holder is not None:
+            if holder is not None and plain_type(holder.types.best) not in _FIXED:
                 each.carry(holder.position)
 
     def update(self, tracks: Iterable[ObjectTrack], seen: Collection[str]) -> list[ObjectTrack]:
