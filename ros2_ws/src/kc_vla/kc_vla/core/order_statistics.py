@@ -6,11 +6,12 @@ Perception asks for hundreds of them in each image, and NumPy spends most of tha
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.floating]
+Numbers = NDArray[np.floating[Any]]
 
 
 def percentiles(values: Numbers, *shares: float) -> list[float]:
