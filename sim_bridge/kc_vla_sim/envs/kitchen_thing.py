@@ -70,10 +70,10 @@ class KitchenThing:
     def height_at(self, pose: sapien.Pose) -> float:
         """Return how high it reaches above its lower side at a pose in the world, m; a ball as high as it is thick."""
         if [each.shape for each in self.body.solids] == ["sphere"]:
-            return self.body.solids[0].size[2]  # the box around an apple grows as that rolls
+            return float(self.body.solids[0].size[2])  # the box around an apple grows as that rolls
         w, x, y, z = pose.q.tolist()
         up = abs(2 * (x * z - w * y)), abs(2 * (y * z + w * x)), abs(1 - 2 * (x * x + y * y))
-        return sum(share * side for share, side in zip(up, self.body.size, strict=True))
+        return float(sum(share * side for share, side in zip(up, self.body.size, strict=True)))
 
     def carry(self, pose: sapien.Pose) -> None:
         """Put it at a pose in the world, where it stays and touches nothing until it is released."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -93,7 +93,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     print(f"{options.output}: table and results")
 
 
-def _rounds(options: argparse.Namespace) -> Iterator[SkillVerdict]:
+def _rounds(options: argparse.Namespace) -> Generator[SkillVerdict]:
     """Yield what comes of a round of skills in each kitchen."""
     from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
     from kc_vla_sim.kitchen.handling.skill_trial import SkillTrial
@@ -107,7 +107,7 @@ def _rounds(options: argparse.Namespace) -> Iterator[SkillVerdict]:
         arm.close()
 
 
-def _one_skill(options: argparse.Namespace) -> Iterator[SkillVerdict]:
+def _one_skill(options: argparse.Namespace) -> Generator[SkillVerdict]:
     """Yield what comes of one skill in each kitchen that is prepared for it, by each way that is asked for."""
     from kc_vla_sim.kitchen.handling.one_skill import play_one
     from kc_vla_sim.kitchen.handling.prepared import prepared_for

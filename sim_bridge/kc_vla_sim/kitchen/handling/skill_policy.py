@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.views import Views
@@ -54,7 +55,7 @@ class SkillPolicy:
         self._simulator, self._first = simulator, frame.index
         self._agent.begin(TASK, 0, STANDARD, instruction)
 
-    def action(self, frame: SimulatedFrame) -> NDArray | None:
+    def action(self, frame: SimulatedFrame) -> NDArray[np.floating] | None:
         """Return the tool delta and gripper (7,) for a frame; None: the arm stays.
 
         Raises:

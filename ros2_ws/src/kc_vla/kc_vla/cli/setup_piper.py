@@ -124,6 +124,6 @@ def _write(path: Path, content: dict[str, object], bench: PiperBench, options: a
         if not agreed("does it lie there by itself?"):
             raise SetupError(f"{path} was not written: lay the arm down, and run this again")
     down, floor = str(content["down"]), options.floor
-    write_whole(path, yaml_text(mounted(content, options.mount, down, floor, lies)))  # type: ignore[arg-type]
+    write_whole(path, yaml_text(mounted(content, options.mount, down, floor, lies)))
     load_robot(str(path))
     print(f"{path} is written: compare its workspace with the place, then start with robot:={path}")

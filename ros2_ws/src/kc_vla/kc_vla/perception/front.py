@@ -100,7 +100,8 @@ def _front(
     ahead, sideways = x * c + y * s - plane.offset, y * c - x * s
     half = float(np.abs(aside[:2]) @ extent[:2]) / 2
     left, right = percentiles(sideways[plane.pixels], *_ENDS)
-    left, right = max(left, middle @ aside - half - _OFF_M), min(right, middle @ aside + half + _OFF_M)
+    at_side = float(middle @ aside)
+    left, right = max(left, at_side - half - _OFF_M), min(right, at_side + half + _OFF_M)
     low, high = percentiles(height[plane.pixels], *_ENDS)
     low, high = max(low + _OFF_M, middle[2] - extent[2] / 2 - _OFF_M), min(high, middle[2] + extent[2] / 2) + _OFF_M
     before = near & (ahead > _BAR_M[0]) & (ahead < _BAR_M[1])

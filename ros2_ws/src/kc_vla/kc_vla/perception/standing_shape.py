@@ -196,7 +196,7 @@ def _reach(points: Numbers, yaws: Numbers) -> tuple[Numbers, Numbers]:
 def _outermost(points: Numbers) -> Numbers:
     """Return the points among which are the last two of all points (N, 2) in each direction."""
     flat = points.astype(np.float32)
-    first = cv2.convexHull(flat, returnPoints=False).ravel()
+    first = cv2.convexHull(flat, returnPoints=False).ravel().astype(np.intp)
     inner = np.delete(np.arange(len(flat)), first)
     second = inner[cv2.convexHull(flat[inner], returnPoints=False).ravel()] if len(inner) else inner
     return np.asarray(points[np.concatenate([first, second])])
