@@ -12,11 +12,13 @@ from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.events import KitchenEvent
 from kc_vla_sim.kitchen.perceiving.judging import TrueObject
+from kc_vla_sim.kitchen.perceiving.truth_detector import LEAST_PIXELS
 from kc_vla_sim.kitchen.words import FURNITURE_TYPES
 
 Vector = tuple[float, float, float]
 WELL_SHARE, WELL_PIXELS = 0.3, 0.001
-"""An image shows an object well by this share of it, on this share of its pixels, both at least ..."""
+"""An image shows an object well by this share of it, on this share of its pixels, both at least, and on no fewer pixels
+than the truth is reported for ..."""
 LEAST_LOOKS = 3
 """... and a memory has to know it from so many such images on."""
 _STAYED_M = 0.015
@@ -130,7 +132,7 @@ class SeenTruth:
     def _note_image(self, frame: SimulatedFrame, image: CameraFrame) -> None:
         height, width = image.image.shape[:2]
         for name, seen in frame.visible[image.camera].items():
-            if seen.share >= WELL_SHARE and seen.pixels >= WELL_PIXELS * width * height:
+            if seen.share >= WELL_SHARE and seen.pixels >= max(LEAST_PIXELS, WELL_PIXELS * width * height):
                 known, sighting = self._objects[name], self._sightings.setdefault(name, _Sighting())
                 sighting.images += 1
                 sighting.position, sighting.state = known.pose.position, known.state
