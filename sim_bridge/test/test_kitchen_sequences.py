@@ -12,7 +12,7 @@ from kc_vla.cli import main
 from kc_vla.memory.references.likely_places import share
 from kc_vla.planning.execution.results import EXPLORE, SKILL, ExecutionStep
 from kc_vla.planning.grammar.planner import GrammarPlanner
-from kc_vla.planning.interface import Request
+from kc_vla.planning.interface import CallResult, Request
 from kc_vla.planning.skills import Call
 from kc_vla_sim.kitchen.layout import draw_layout
 from kc_vla_sim.kitchen.sequences.drawing import (
@@ -128,6 +128,24 @@ def test_what_will_not_open_is_not_tried_again_and_again() -> None:
         SequenceTrial(robot, tell=steps.append).play(asked, "none")
     tried = Counter(each.text.partition(":")[0] for each in steps if each.kind == SKILL)
     assert tried["OpenObject(drawer_2)"] <= 2
+
+
+class NoKnifeInReach(SketchedKitchenRobot):
+    """An arm whose hand does not get to any knife."""
+
+    def do(self, call: Call) -> CallResult:
+        if call.skill == "PickupObject" and call.arguments[0].startswith("knife"):
+            return CallResult(False, f"{call.arguments[0]} cannot be reached from above", 1.0, 0.0, tuple(self.look()))
+        return super().do(call)
+
+
+@pytest.mark.parametrize("memory", ["both", "none"])
+def test_where_any_will_do_another_one_is_looked_for_when_one_is_out_of_reach(memory: str) -> None:
+    goal = PlaceGoal(frozenset({"spoon_1", "knife_1"}), frozenset({"on tray"}))
+    asked = KitchenInstruction("put a piece of cutlery on the tray", COMPLEX, (goal,))
+    trial = SequenceTrial(NoKnifeInReach())  # the spoon is in a closed drawer
+    (done,) = trial.play(KitchenSequence(PUT_AWAY, (asked,)), memory).instructions
+    assert done.done, done.reason
 
 
 def test_an_instruction_ends_when_its_time_is_over() -> None:
