@@ -20,7 +20,7 @@ def add_piper_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stroke", type=int, choices=(70, 100), help="stroke of the gripper, mm: small or large")
     parser.add_argument("--gripper-zero", action="store_true", help="the fingers are closed now: that is 0")
     parser.add_argument(
-        "--collision", type=int, choices=range(9), metavar="LEVEL", help="of all joints, 0 (no detection) to 8"
+        "--collision", type=int, choices=range(9), metavar="LEVEL", help="level of all joints, 0 (no detection) to 8"
     )
     parser.add_argument("--load", choices=("none", "half", "full"), help="what the arm carries at its end")
     parser.add_argument("--role", choices=("follower", "leader"), help="follow commands, or lead another arm")

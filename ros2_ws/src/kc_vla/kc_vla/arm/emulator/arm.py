@@ -53,7 +53,7 @@ from kc_vla.core.robot import Robot
 
 FIRMWARE = "S-V1.8-5"
 COLLISION_LEVEL = 5
-"""Of each joint of an arm that was set up."""
+"""The level of each joint of an arm that was set up."""
 _STANDBY, _CONTROL_BUS, _TEACHING = 0, 1, 2
 _BEGIN_TEACHING, _END_TEACHING = 1, 2
 _MOTOR_HOT, _COLLISION, _ENABLED = 1, 4, 6
