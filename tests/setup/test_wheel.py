@@ -153,7 +153,10 @@ def test_the_annotation_page_opens(programs: Path, bag: Path) -> None:
 
 def test_its_models_come_along(programs: Path) -> None:
     looked = kc_vla(programs, "doctor")
-    assert "keyframe_selector, policy, keyframe_selector_driven, detector, skill_policy: each file as registered" in looked.stdout
+    assert (
+        "keyframe_selector, policy, keyframe_selector_driven, detector, skill_policy: each file as registered"
+        in looked.stdout
+    )
 
 
 @pytest.mark.parametrize(
