@@ -96,8 +96,7 @@ def _front(
 ) -> tuple[int, VerticalPlane, Front] | None:
     """Return the front that a plane is, after the pixels of its bar; None where no bar stands out of it."""
     out, aside = plane.out, plane.aside
-    (x, y, height), (c, s, _) = seen.points, out.tolist()
-    ahead, sideways = x * c + y * s - plane.offset, y * c - x * s
+    (ahead, sideways), height = plane.coordinates(seen.points), seen.points[2]
     half = float(np.abs(aside[:2]) @ extent[:2]) / 2
     left, right = percentiles(sideways[plane.pixels], *_ENDS)
     at_side = float(middle @ aside)
@@ -142,10 +141,9 @@ def _ahead(around: SurfacePoints, frame: CameraFrame, seen: SurfacePoints, plane
     own = seen.points[:, plane.pixels]
     (left, right), (low, high) = percentiles(plane.aside @ own, *_ENDS), percentiles(own[2], *_ENDS)
     normals = surface_normals(around.points, frame.pose[:3, 3])
-    (x, y, height), (c, s, _) = around.points, plane.out.tolist()
-    ahead, sideways = x * c + y * s - plane.offset, y * c - x * s
+    (ahead, sideways), height = plane.coordinates(around.points), around.points[2]
     behind = (sideways > left) & (sideways < right) & (ahead < -_OPEN_M[0]) & (ahead > -_OPEN_M[1])
-    facing = normals[0] * c + normals[1] * s
+    facing = normals[0] * plane.out[0] + normals[1] * plane.out[1]
     fronts = ahead[behind & (facing > _SAME_WAY) & ((height < low - FLAT_M) | (height > high + FLAT_M))]
     if len(fronts) >= _LEAST_PIXELS:
         counts, edges = np.histogram(fronts, np.arange(-_OPEN_M[1], 0.0, 2 * _BIN_M))

@@ -46,6 +46,11 @@ class VerticalPlane:
         """Return the level direction along it (3,), to the left of the normal."""
         return np.array([-np.sin(self.yaw), np.cos(self.yaw), 0.0])
 
+    def coordinates(self, points: Numbers) -> tuple[Numbers, Numbers]:
+        """Return how far points (3, ...) are before the plane, and how far along it to the left (...), m."""
+        c, s = np.cos(self.yaw), np.sin(self.yaw)
+        return points[0] * c + points[1] * s - self.offset, points[1] * c - points[0] * s
+
 
 def surface_normals(points: Numbers, camera: Numbers) -> Numbers:
     """Return the normal of the surface at each pixel (3, H, W), towards the camera; NaN where it is not known.

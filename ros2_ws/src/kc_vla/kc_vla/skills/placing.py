@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +16,7 @@ from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_into
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
-from kc_vla.skills.releasing import lowered_and_released
+from kc_vla.skills.releasing import carried, lowered_and_released
 from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import is_wide_open, opened_wide
 from kc_vla.skills.tool_path import ToolPose
@@ -117,7 +116,7 @@ def _way_down(context: SkillContext, held: HeldThing, holder: PerceivedThing | N
     failure = SkillError(f"there is no room for {held.thing.object_id} in or on {holder_id}")
 
     def ways(pose: ToolPose) -> tuple[ArmPath, Vector]:
-        approach = replace(context.free("carry", pose.moved(z=ABOVE), CLOSED_M, then=[pose]), carries=True)
+        approach = context.free("carry", pose.moved(z=ABOVE), CLOSED_M, then=[pose])
         return approach, context.paths.straight(approach.joints[-1], [pose], SLOW)
 
     return first_possible(spots(context, held, holder), ways, failure)
@@ -127,12 +126,10 @@ def _put_from_above(
     context: SkillContext, held: HeldThing, holder_id: str, way: _WayDown
 ) -> Generator[Step, None, Vector]:
     """Yield the steps that put what is in the hand down from above; return where its lower side is then (3,), m."""
-    object_id, holder = held.thing.object_id, context.scene.find(holder_id)
+    holder = context.scene.find(holder_id)
     inside = holder is not None and holder.object_type in HOLLOW
     pose, (approach, lower) = way
-    yield approach
-    if context.held is None:
-        raise SkillError(f"{object_id} fell out of the hand on the way to {holder_id}")
+    yield from carried(context, approach, f"on the way to {holder_id}")
     wide = min(context.opening, held.width + (_FREED if inside else _FREED_OPEN))
     yield from lowered_and_released(context, context.along("lower", lower, CLOSED_M), wide, holder_id)
     middle = pose.position + held.ahead * _along(yaw_of(pose))
