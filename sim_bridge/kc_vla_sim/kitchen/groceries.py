@@ -27,12 +27,13 @@ def _halves(profile: Profile, outside: Colour, inside: Colour, core: Colour, rad
     up = Rotation.from_euler("x", -np.pi / 2)
     half, face = lathe(profile, np.pi).moved(turn=up), cut_face(profile).moved(turn=up)
     spot = lathe(pillar(0.3 * radius, 0.0015), segments=8)
-    parts, solids = [], []
+    parts = []
     for side in (-1, 1):
         place = (side * 1.04 * radius, 0, radius)
         parts += [Part(half.moved(place), outside), Part(face.moved(place), inside), Part(spot.moved(place), core)]
-        solids.append(Solid("box", (1.6 * radius, 1.6 * radius, radius), (place[0], 0, radius / 2)))
-    return centred(parts, solids)
+    # One solid for both, as they move as one: a finger that got into a gap between two would be caught there.
+    solid = Solid("box", (3.68 * radius, 1.6 * radius, radius), (0, 0, radius / 2))
+    return centred(parts, [solid])
 
 
 def apple(colour: Colour, state: str) -> ShapedBody:

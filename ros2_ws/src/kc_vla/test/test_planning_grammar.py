@@ -355,6 +355,15 @@ def done(text: str, reason: str = "") -> list[TriedCall]:
             "open Drawer_2; put Apple_1 > Drawer_2",
         ),
         (
+            "put the apple in the drawer",
+            done(
+                "take Apple_1; open Drawer_2",
+                "Drawer_1 is open above the handle of Drawer_2: close it first",
+            ),
+            "Apple_1",
+            "close Drawer_1; put Apple_1 > drawer",
+        ),
+        (
             "take the pen from the shelf and put it on the desk",
             done("go Shelf_1", "no Shelf_1 is in sight from here"),
             "",

@@ -50,13 +50,27 @@ def test_what_is_seen_and_held_is_reported_as_the_planner_knows_it() -> None:
     assert set(seen["drawer_1"].attributes) == {"place"}
 
 
-def test_a_thing_that_was_moved_is_not_taken_to_be_held() -> None:
+def test_a_thing_that_was_moved_is_taken_where_it_is_then() -> None:
     kitchen = FakeKitchen()
 
     def move(now: FakeKitchen) -> None:
         if now.station.run is not None and now.station.run.stage == "reach":
             apple = now.things["apple_1"]
             now.things["apple_1"] = replace(apple, position=np.array([0.42, -0.3, 0.038]))
+
+    kitchen.each_step = move
+    assert kitchen.do("PickupObject", "apple_1").done
+    assert kitchen.in_hand == "apple_1"
+
+
+def test_a_thing_that_moves_on_is_not_taken_to_be_held() -> None:
+    kitchen = FakeKitchen()
+
+    def move(now: FakeKitchen) -> None:
+        if now.station.run is not None and now.station.run.stage == "reach":
+            at = (0.42, -0.3, 0.038) if now.index // 100 % 2 else (0.42, 0.2, 0.038)
+            if np.linalg.norm(now.things["apple_1"].position[:2] - now.tool[:2]) < 0.05:
+                now.move("apple_1", at if np.linalg.norm(np.array(at)[:2] - now.tool[:2]) > 0.1 else (0.5, 0.0, 0.038))
 
     kitchen.each_step = move
     outcome = kitchen.do("PickupObject", "apple_1")

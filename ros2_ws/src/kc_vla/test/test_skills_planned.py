@@ -79,5 +79,5 @@ def test_what_falls_out_of_the_hand_is_picked_up_again(skill: str, stage: str, u
     result = loop.carry_out("put the apple into the drawer")
     assert (result.success, result.reason) == (True, "")
     assert body.kitchen.things["apple_1"].attributes == {"place": "in drawer_1"}
-    assert body.calls.count("PickupObject") == 2
+    assert body.calls.count("PickupObject") == (1 if stage == "lift" else 2)  # the skill itself takes it again
     assert body.calls[-1] == "CloseObject"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +12,7 @@ from kc_vla.skills.boxes import UprightBox, named_obstacles
 from kc_vla.skills.hands import SLOW
 from kc_vla.skills.held_thing import DroppedThing, HeldThing
 from kc_vla.skills.interface import ArmPath, ArmReading, BlockedStartError, HoldStage, SkillError, Step, Vector
+from kc_vla.skills.missed_grasps import MissedGrasps
 from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
 from kc_vla.skills.tool_path import PathMaker, ToolPose
 
@@ -24,8 +26,13 @@ _MOVED_M = 0.04
 """What is seen no further than this from where it was has not been taken, m."""
 _SETTLE_S = 0.25
 """The arm is behind its set-points by so much, s."""
-_RISE_M = 0.1
-"""A hand that is in something, as far as is seen, rises straight by so much first, m."""
+_OUT_M = ((0.0, 0.1), (0.1, 0.05), (0.0, 0.2))
+"""A hand that is in something, as far as is seen, first goes so far towards the base's axis and up, m ..."""
+_BACK_S, _MOST_BACK_S = 1.0, 6.0
+"""... or back the way it came, by one or more of the first and no more than the second, s."""
+_LEAST_WAY_M = 1e-3
+_STOOD_RAD = 1e-3
+"""An arm whose joints moved no further than this stood still, rad."""
 _EMPTY_S = 0.1
 """The hand is empty once nothing was between its fingers for so long, s."""
 
@@ -46,6 +53,8 @@ class SkillContext:
         dropped: what fell out of the hand last; None where nothing did.
         sent: joint angles (N,) that were sent last, rad; None where nothing was sent yet.
         stops: how far each drawer was seen open after it was pulled as far as that goes, m, by its id.
+        missed: grasps that took nothing.
+        keep_clear: nothing is put down on the surface in these boxes: something is about to move there.
     """
 
     arm: ArmReading
@@ -59,11 +68,18 @@ class SkillContext:
     dropped: DroppedThing | None = None
     sent: Vector | None = None
     stops: dict[str, float] = field(default_factory=dict)
+    missed: MissedGrasps = field(default_factory=MissedGrasps)
+    keep_clear: Sequence[UprightBox] = ()
+    _came: deque[Vector] = field(default_factory=deque)
     _empty_since: int | None = None
 
     def take(self, reading: ArmReading) -> None:
         """Take in a reading of the arm, and note where what was in the hand is not between the fingers any more."""
         self.arm = reading
+        if not self._came or np.abs(self._came[-1] - reading.joints).max() > _STOOD_RAD:
+            self._came.append(reading.joints)
+            if len(self._came) > self.steps(_MOST_BACK_S):
+                self._came.popleft()
         if self.grips or not self.keeps_grip:
             self._empty_since = None
         elif self._empty_since is None:
@@ -162,8 +178,36 @@ class SkillContext:
         try:
             return self.along(stage, self.paths.free(self.posture, pose, then), width)
         except BlockedStartError:
-            rise = self.paths.straight(self.posture, [self.tool.moved(z=_RISE_M)], SLOW)
-            return self.along(stage, np.concatenate([rise, self.paths.free(rise[-1], pose, then)]), width)
+            return self.along(stage, self._from_within(pose, then), width)
+
+    def _from_within(self, pose: ToolPose, then: Sequence[ToolPose]) -> Vector:
+        """Return set-points (T, N) to a pose, rad, that first lead the arm out of what it seems to be in.
+
+        Raises:
+            SkillError: no way out is known, or there is no free way from there.
+        """
+        failure = SkillError("the arm cannot get out of what it seems to be in")
+        for out in self._ways_out():
+            try:
+                way = self.paths.straight(self.posture, [out], SLOW) if isinstance(out, ToolPose) else out
+            except SkillError:
+                continue
+            try:
+                return np.concatenate([way, self.paths.free(way[-1], pose, then)])
+            except BlockedStartError as error:
+                failure = error
+        raise failure
+
+    def _ways_out(self) -> Iterator[ToolPose | Vector]:
+        """Yield poses to go to straight, then set-points (T, N), rad, that lead back the way the arm came."""
+        tool = self.tool
+        axis = float(np.linalg.norm(tool.position[:2]))
+        for inwards, up in _OUT_M:
+            x, y = -min(inwards / max(axis, inwards, _LEAST_WAY_M), 1.0) * tool.position[:2]
+            yield tool.moved(x, y, up)
+        back, step = np.array(self._came)[::-1], self.steps(_BACK_S)
+        for count in range(step, len(back) + step, step):
+            yield back[:count]
 
     def clear(
         self,

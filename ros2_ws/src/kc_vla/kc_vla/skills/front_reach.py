@@ -16,7 +16,7 @@ from kc_vla.skills.front_space import FrontSpace, front_space
 from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.hands import CLOSED_M, SLOW
 from kc_vla.skills.held_thing import HeldThing
-from kc_vla.skills.interface import ArmPath, SkillError, Step, Vector, first_possible
+from kc_vla.skills.interface import ArmPath, MissedGraspError, SkillError, Step, Vector, first_possible
 from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
 from kc_vla.skills.releasing import carried, lowered_and_released
 from kc_vla.skills.tool_path import ToolPose
@@ -105,14 +105,14 @@ def take_tilted(context: SkillContext, thing: PerceivedThing, space: FrontSpace 
     if not context.holds(grasp.across):
         yield context.fingers("release", grasp.wide)
         yield context.along("retreat", reach.joints[::-1], grasp.wide)
-        raise SkillError(f"there is nothing between the fingers where {thing.object_id} was seen")
+        raise MissedGraspError(f"there is nothing between the fingers where {thing.object_id} was seen")
     context.held = _held(context, thing, grasp)
     yield context.along("lift", reach.joints[::-1], CLOSED_M)
     lifted_s = context.now_s
     yield from context.look_for(thing.object_id)
     if not context.grips or context.is_still_there(thing, lifted_s):
         context.held = None
-        raise SkillError(f"{thing.object_id} slipped out of the fingers on its way out")
+        raise MissedGraspError(f"{thing.object_id} slipped out of the fingers on its way out")
 
 
 def put_tilted(
@@ -144,7 +144,8 @@ def put_tilted(
         return approach, context.clear("lower", approach.joints[-1], lower, CLOSED_M, SLOW, around)
 
     places = _on_worktop(held, grid) if space is None else _in_space(held, space)
-    spots = _fitting(context, _spots(context, held, places, around, space), around, ())
+    taken = around if space is not None else [*around, *(("", each) for each in context.keep_clear)]
+    spots = _fitting(context, _spots(context, held, places, taken, space), around, ())
     failure = SkillError(f"there is no room for {name} and the hand in or on {target}")
     spot, (approach, lower) = first_possible(spots, ways, failure)
     yield from carried(context, approach, f"on the way to {target}")

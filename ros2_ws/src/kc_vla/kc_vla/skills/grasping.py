@@ -7,13 +7,14 @@ from itertools import product
 
 import numpy as np
 
-from kc_vla.skills.boxes import hand_boxes, meets_any, obstacles
+from kc_vla.skills.boxes import HOLLOW, SUPPORTS, UprightBox, hand_boxes, meets_any, named_obstacles, obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_reach import opened_front, take_tilted
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import held_by
-from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, first_possible
-from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.interface import ArmPath, HoldStage, MissedGraspError, Skill, SkillError, Step, first_possible
+from kc_vla.skills.missed_grasps import Grasp
+from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
 from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import opened_wide
 from kc_vla.skills.tool_path import ToolPose
@@ -32,17 +33,43 @@ _HIGHER = (0.0, 0.003, 0.01, 0.02)
 """Grasps are tried so much higher, m ..."""
 _LEAST_DEPTH, _THIN = 0.008, 0.02
 """... but no nearer to the top than this, m; what is thinner than the second is taken with the tips, at its top."""
-_ASIDE, _END = (0.0, 0.02, -0.02, 0.04, -0.04, 0.06, -0.06), 0.02
+_ASIDE, _END = (0.0, 0.01, -0.01, 0.02, -0.02, 0.04, -0.04, 0.06, -0.06), 0.015
 """Grasps are tried so far from the middle of something long, and no nearer to its ends than this, m."""
 _OPEN_S = 1.0
 """The fingers may take so long to open, s."""
+_HAND_ROUND = np.array([0.24, 0.24, 0.24])
+"""A hand over a thing is within a box of this size, however it is turned, m."""
+_STAYS = SUPPORTS | HOLLOW | {"stove"}
+"""Types that are not moved out of the way of a hand."""
+_TRIES = 3
+"""Grasps that may miss a thing."""
+_WayToThing = tuple[Grasp, ArmPath]
+"""A grasp, and the way to above it."""
 
 
 def pick_up(context: SkillContext, object_id: str) -> Skill:
-    """Take a thing into the hand."""
+    """Take a thing into the hand; a grasp that misses it is followed by another one."""
     context.need_known_hand()
     if context.held is not None:
         raise SkillError(f"the hand holds {context.held.thing.object_id} already")
+    for further in reversed(range(_TRIES)):
+        try:
+            yield from _take(context, object_id)
+        except MissedGraspError:
+            if not further:
+                raise
+        else:
+            break
+    return ""
+
+
+def _take(context: SkillContext, object_id: str) -> Iterator[Step]:
+    """Yield the steps that take a thing from where it is seen now.
+
+    Raises:
+        MissedGraspError: the hand has not got it.
+        SkillError: the hand has no way to it.
+    """
     yield from context.look_for(object_id)
     thing = context.scene.need(object_id)
     if context.scene.is_shut_in(thing):
@@ -51,16 +78,50 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     if relation == "in" and (space := opened_front(context.scene, holder_id)) is not None:
         yield from opened_wide(context, holder_id)
         yield from take_tilted(context, thing, space)
-        return ""
+        return
     try:
-        (pose, wide, across), approach = _way_to(context, thing)
-    except SkillError:
-        if not can_open_further(context, holder_id):
+        way = _way_to(context, thing)
+    except SkillError as failure:
+        if can_open_further(context, holder_id):
+            yield from pulled_out(context, holder_id)
+            yield from context.look_for(object_id)
+            thing = context.scene.need(object_id)
+            way = _way_to(context, thing)
+        elif relation == "in" and context.scene.need(holder_id).object_type == "drawer":
             raise
-        yield from pulled_out(context, holder_id)
-        yield from context.look_for(object_id)
-        thing = context.scene.need(object_id)
-        (pose, wide, across), approach = _way_to(context, thing)
+        else:
+            yield from _take_from_aside(context, thing, failure)
+            return
+    yield from _take_from_above(context, thing, way)
+
+
+def _take_from_aside(context: SkillContext, thing: PerceivedThing, failure: SkillError) -> Iterator[Step]:
+    """Yield the steps that take a thing in the open with a tilted hand, where it cannot be reached from above.
+
+    Args:
+        context: of the skill.
+        thing: that is to be taken.
+        failure: why it cannot be reached from above.
+
+    Raises:
+        MissedGraspError: the hand has not got it.
+        SkillError: it cannot be reached so either.
+    """
+    try:
+        yield from take_tilted(context, thing, None)
+    except MissedGraspError:
+        raise
+    except SkillError:
+        raise failure from None
+
+
+def _take_from_above(context: SkillContext, thing: PerceivedThing, way: _WayToThing) -> Iterator[Step]:
+    """Yield the steps that take a thing from above.
+
+    Raises:
+        MissedGraspError: the hand has not got it.
+    """
+    (pose, wide, across), approach = way
     yield approach
     yield HoldStage("approach", context.steps(_OPEN_S), lambda: context.arm.width > wide / 2)
     if context.arm.width <= wide / 2:
@@ -73,29 +134,54 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     yield context.settled("reach")
     yield context.fingers("grasp", CLOSED_M, 0.7)
     if not context.holds(across):
+        context.missed.note(thing, pose)
         yield context.fingers("release", wide)
         yield context.along("retreat", reach.joints[::-1], wide)
-        raise SkillError(f"there is nothing between the fingers where {object_id} was seen")
+        raise MissedGraspError(f"there is nothing between the fingers where {thing.object_id} was seen")
     context.held = held_by(thing, pose.position, yaw_of(pose), context.arm.width)
     yield context.along("lift", reach.joints[::-1], CLOSED_M)  # the way back, which is there
     lifted_s = context.now_s
-    yield from context.look_for(object_id)
-    if context.grips and not context.is_still_there(thing, lifted_s):
-        return ""
-    context.held = None
-    raise SkillError(f"{object_id} slipped out of the fingers as it was lifted")
+    yield from context.look_for(thing.object_id)
+    if not context.grips or context.is_still_there(thing, lifted_s):
+        context.held = None
+        context.missed.note(thing, pose)
+        raise MissedGraspError(f"{thing.object_id} slipped out of the fingers as it was lifted")
+    context.missed.forget(thing.object_id)
 
 
-def _way_to(context: SkillContext, thing: PerceivedThing) -> tuple[tuple[ToolPose, float, float], ArmPath]:
+def _way_to(context: SkillContext, thing: PerceivedThing) -> _WayToThing:
     """Return the first of the grasps of a thing that the arm reaches, see `grasps`, and the way to above it.
+
+    A grasp that took nothing before is tried again where there is no other one.
 
     Raises:
         SkillError: there is none.
     """
+    wanted = context.missed.last(thing, grasps(context.scene, context.opening, thing))
     failure = SkillError(f"{thing.object_id} cannot be reached from above: something is in the way of the hand")
-    return first_possible(
-        grasps(context.scene, context.opening, thing), lambda grasp: _approach(context, grasp[0], grasp[1]), failure
-    )
+    try:
+        return first_possible(wanted, lambda grasp: _approach(context, grasp[0], grasp[1]), failure)
+    except SkillError as error:
+        if (opened := _open_beside(context.scene, thing, str(error))) is not None:
+            raise SkillError(f"{opened} is open in the way of a hand at {thing.object_id}: close it first") from None
+        if (other := in_the_way(context.scene, context.opening, thing)) is not None:
+            raise SkillError(f"{other} is in the way of a hand at {thing.object_id}: move it first") from None
+        raise
+
+
+def _open_beside(scene: PerceivedScene, thing: PerceivedThing, failure: str) -> str | None:
+    """Return the id of an open drawer or door that keeps a hand from a thing; None where there is none.
+
+    Args:
+        scene: what is there.
+        thing: that is to be taken.
+        failure: why no way to it was found.
+    """
+    around = UprightBox(np.array([*thing.position[:2], thing.top + _HAND_ROUND[2] / 2]), _HAND_ROUND, 0.0)
+    for name, box in named_obstacles(scene, (thing.object_id, *thing.container)):
+        if OPENED in scene.need(name).states and (f"'{name}'" in failure or box.meets(around)):
+            return name
+    return None
 
 
 def _approach(context: SkillContext, pose: ToolPose, wide: float) -> ArmPath:
@@ -113,7 +199,7 @@ def _approach(context: SkillContext, pose: ToolPose, wide: float) -> ArmPath:
     return first_possible((ABOVE, ABOVE / 2), above, SkillError(""))[1]
 
 
-def grasps(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iterator[tuple[ToolPose, float, float]]:
+def grasps(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iterator[Grasp]:
     """Yield poses of a hand that comes from above, how wide the fingers are there, and how wide the thing is, m.
 
     Those that need the least turn come first. A hand that would touch something else is left out.
@@ -127,6 +213,37 @@ def grasps(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iter
         SkillError: the thing is too wide for the gripper.
     """
     around = obstacles(scene, (thing.object_id,))
+    for tries in _tries(scene, opening, thing):
+        for pose, wide, across in tries:
+            if not any(meets_any(each, around) for each in hand_boxes(pose.position, yaw_of(pose), wide)):
+                yield pose, wide, across
+                break
+
+
+def in_the_way(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> str | None:
+    """Return the id of the one thing that has to be moved so that a hand gets to another; None where there is none.
+
+    Args:
+        scene: what is there.
+        opening: of the gripper when it is wide open, m.
+        thing: that no hand gets to, see `grasps`.
+    """
+    around = named_obstacles(scene, (thing.object_id,))
+    for tries in _tries(scene, opening, thing):
+        for pose, wide, _ in tries:
+            hand = hand_boxes(pose.position, yaw_of(pose), wide)
+            names = {name for name, box in around if meets_any(box, hand)}
+            if len(names) == 1 and scene.need(name := names.pop()).object_type not in _STAYS:
+                return name
+    return None
+
+
+def _tries(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iterator[list[Grasp]]:
+    """Yield grasps of one place and yaw, the best first, whatever is in the way of them.
+
+    Raises:
+        SkillError: the thing is too wide for the gripper.
+    """
     holder = scene.find(thing.container[1])
     ahead = float(np.arctan2(thing.position[1], thing.position[0]))
     if holder is not None and holder.object_type == "drawer":
@@ -144,11 +261,10 @@ def grasps(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iter
         if across > opening - _SPARE_M or abs(aside) > max(0.0, _length(thing, across) / 2 - _END):
             continue
         along = aside * np.array([np.cos(yaw), np.sin(yaw)])
-        for height, wide in product(heights, (opening, min(across + 2 * _NEAR_M, opening))):
-            place = np.array([*(thing.position[:2] + along), height])
-            if not any(meets_any(each, around) for each in hand_boxes(place, yaw, wide)):
-                yield ToolPose(place, facing_down(yaw)), wide, across
-                break
+        yield [
+            (ToolPose(np.array([*(thing.position[:2] + along), height]), facing_down(yaw)), wide, across)
+            for height, wide in product(heights, (opening, min(across + 2 * _NEAR_M, opening)))
+        ]
 
 
 def _ways(thing: PerceivedThing, ahead: float) -> list[tuple[float, float]]:

@@ -34,6 +34,10 @@ class BlockedStartError(SkillError):
     """The arm is in something where it stands, by what was perceived: no free way begins there."""
 
 
+class MissedGraspError(SkillError):
+    """The fingers closed on nothing, or the thing slipped out of them: another grasp may hold it."""
+
+
 def first_possible(
     candidates: Iterable[Candidate], plan: Callable[[Candidate], Planned], failure: SkillError
 ) -> tuple[Candidate, Planned]:

@@ -16,6 +16,7 @@ from kc_vla.skills.looking import is_seen, look_into
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
 from kc_vla.skills.set_aside import with_free_hand
 from kc_vla.skills.sliding import FINGER, HOOK_LOW, pulled_out, slid
+from kc_vla.skills.swept import swept_boxes
 from kc_vla.skills.swinging import WIDE_OPEN, swung
 
 
@@ -27,7 +28,7 @@ def open_thing(context: SkillContext, object_id: str) -> Skill:
     thing = context.scene.need(object_id)
     handle = handle_of(thing)
     _check_access(context, thing, handle)
-    yield from with_free_hand(context, _opened(context, object_id, handle))
+    yield from with_free_hand(context, _opened(context, object_id, handle), swept_boxes(thing))
     return ""
 
 
@@ -36,7 +37,8 @@ def close_thing(context: SkillContext, object_id: str) -> Skill:
     yield from context.look_for(object_id)
     if CLOSED in context.scene.need(object_id).states and (yield from is_seen(context, object_id, CLOSED)):
         return f"{object_id} is closed already"
-    yield from with_free_hand(context, _shut(context, object_id, handle_of(context.scene.need(object_id))))
+    thing = context.scene.need(object_id)
+    yield from with_free_hand(context, _shut(context, object_id, handle_of(thing)), swept_boxes(thing))
     return ""
 
 

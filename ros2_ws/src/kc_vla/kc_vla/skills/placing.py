@@ -154,6 +154,8 @@ def _check_there(context: SkillContext, object_id: str, holder_id: str, since_s:
         raise SkillError(f"{object_id} is not seen after it was put on or into {holder_id}")
     off = float(np.linalg.norm(seen.position[:2] - target[:2]))
     high = float(seen.bottom - target[2])
+    if high < -_FOUND_HIGH_M and not _is_at(seen, holder_id):
+        raise SkillError(f"{object_id} fell beside {holder_id}")
     if high > _FOUND_HIGH_M:
         raise SkillError(f"{object_id} is seen {high * 100:.0f} cm above where it was put: it may stick to the hand")
     if not _is_at(seen, holder_id) and off > _FOUND_M:
@@ -172,6 +174,8 @@ def spots(context: SkillContext, held: HeldThing, holder: PerceivedThing | None)
     inside = holder is not None and holder.object_type in HOLLOW
     beneath = {holder.object_id} if holder is not None and not inside else set()
     around = obstacles(context.scene, {thing.object_id} | beneath)
+    if holder is None:
+        around += context.keep_clear
     ground = _ground(holder)
     size = np.array([*thing.footprint[0], thing.extent[2]])
     wide = min(context.opening, held.width + _FREED)

@@ -50,7 +50,7 @@ class Explorer:
         robot = self._robot
         search = Search(types, robot.memory, robot.grounds, within)
         for _ in range(robot.limits.stops):
-            search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
+            self._take_in(search)
             stop = search.next(robot.at, robot.now_s)
             if stop is None:
                 break
@@ -67,9 +67,14 @@ class Explorer:
                 if seen.container != stop.container:
                     self._doors.tidy()
                 return seen, search.looked
-            search.saw(robot.at, filter(None, map(robot.known, robot.sight)))
+            self._take_in(search)
             self._doors.tidy()
         return None, search.looked
+
+    def _take_in(self, search: Search) -> None:
+        """Have a search know what is seen now. The camera of an arm that stands still shows some of its one area."""
+        robot = self._robot
+        search.saw("" if robot.stands_still else robot.at, filter(None, map(robot.known, robot.sight)))
 
     def look_into(self, container: str, wanted: str = "") -> None:
         """Open what is shut and in sight; it is closed again at once where it has not the thing that is wanted."""

@@ -7,6 +7,7 @@ done again. What only the body can know (is it too large, can it be carried) it 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
@@ -22,6 +23,9 @@ from kc_vla.planning.execution.results import REPAIR
 from kc_vla.planning.execution.robot import ExecutionError, NotFoundError, RememberingRobot
 from kc_vla.planning.skills import BY_NAME, Call, Skill
 
+_FIRST = re.compile(r"(\S+) is (open|in the way)\b.*: (close|move) it first$")
+"""What a body says is in its way."""
+_CLEARED = "a clear way"
 _MENDS, _PLACES = 2, 4
 """Mends of one need for one skill, and places to put down what is in the hand, that are tried."""
 KNIFE = "knife"
@@ -67,6 +71,9 @@ class PreconditionRepair:
             if met is not Met.MENDED:
                 reason = "" if met is Met.DONE else self._robot.do(skill.name, *names)
                 self._finder.note(names[0])
+                if reason and mended[_CLEARED] < _MENDS and self._cleared(reason):
+                    mended[_CLEARED] += 1
+                    continue
                 if not reason or retried or not self._is_otherwise(skill, names):
                     return reason
                 retried = True
@@ -74,6 +81,24 @@ class PreconditionRepair:
             mended[need] += 1
             if mended[need] > _MENDS:
                 return f"{skill.name}({', '.join(names)}) needs {need!r}, which could not be brought about"
+
+    def _cleared(self, reason: str) -> bool:
+        """Close, or put elsewhere, what a skill failed because of; return whether anything was, and that was done."""
+        found = _FIRST.match(reason)
+        if found is None or found[1] not in self._robot.sight:
+            return False
+        name, before = found[1], self._robot.sight[found[1]].container
+        try:
+            if found[3] == "close":
+                self._act("CloseObject", name)
+            elif self._robot.held is None and not self._finder.knows(name):  # what this instruction put there stays
+                self._act("PickupObject", name)
+                self._put_down(name, {before})
+            else:
+                return False
+        except (UnmetError, NotFoundError):
+            return False
+        return True
 
     def _is_otherwise(self, skill: Skill, names: tuple[str, ...]) -> bool:
         """Return whether something that a skill needs looks otherwise now than when it was tried.

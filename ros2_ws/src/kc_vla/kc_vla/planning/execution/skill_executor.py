@@ -107,7 +107,7 @@ class SkillExecutor:
                 names = self._things(skill, arguments, without, explore=last or not tried)
                 reason = self._mender.do(skill, names)
             except (NotFoundError, UnmetError) as error:
-                if last or not tried or self._only_slipped(skill, arguments, tried, reason):
+                if last or not tried or self._only_slipped(skill, arguments, tried):
                     return reason or str(error)
                 last = True
                 continue
@@ -117,19 +117,17 @@ class SkillExecutor:
                 return reason
             tried.append(names)
             last = settled or len(tried) == _TRIES
-            if last and self._only_slipped(skill, arguments, tried, reason):
+            if last and self._only_slipped(skill, arguments, tried):
                 return reason
             self._finder.doors.tidy()
 
-    def _only_slipped(
-        self, skill: Skill, arguments: tuple[str, ...], tried: list[tuple[str, ...]], reason: str
-    ) -> bool:
+    def _only_slipped(self, skill: Skill, arguments: tuple[str, ...], tried: list[tuple[str, ...]]) -> bool:
         """Return whether an arm that stands still sees what it could not take: another one is nowhere to be found.
 
-        Where any one will do, and this one is out of reach, another one may be.
+        Where any one will do, another one may be easier to take.
         """
         robot = self._robot
-        if "cannot be reached" in reason and read_related(arguments[0]).indefinite:
+        if read_related(arguments[0]).indefinite:
             return False
         return skill.name == "PickupObject" and robot.stands_still and any(each[0] in robot.sight for each in tried)
 

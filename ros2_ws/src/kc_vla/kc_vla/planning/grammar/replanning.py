@@ -111,11 +111,11 @@ def _without_obstacle(left: list[Call], failed: TriedCall, names: dict[str, str]
     if wanted_there and ("is full" in reason or "too large" in reason):
         raise PlanningError(f"{call} cannot be done: {reason}")
     if "closed" in reason and "open it first" in reason:
-        return [Call("OpenObject", (_subject(reason, call),)), *left]
+        return [Call("OpenObject", (_subject(reason, "closed") or call.arguments[-1],)), *left]
     if "switch it off first" in reason:
         return [Call("SwitchOff", call.arguments[:1]), *left]
     if "close it first" in reason:
-        return [Call("CloseObject", call.arguments[:1]), *left]
+        return [Call("CloseObject", (_subject(reason, "open") or call.arguments[0],)), *left]
     if "no knife" in reason:
         return [Call("PickupObject", (KNIFE,)), *left]
     if planned and "is broken" in reason:
@@ -126,10 +126,10 @@ def _without_obstacle(left: list[Call], failed: TriedCall, names: dict[str, str]
     return left
 
 
-def _subject(reason: str, call: Call) -> str:
-    """Return the container that a failure names, the fridge in "Fridge_1 is closed: open it first"."""
-    named = reason.split(" is closed")[0].strip()
-    return named if named and len(named.split()) <= 3 else call.arguments[-1]
+def _subject(reason: str, state: str) -> str:
+    """Return what a failure says to be in a state, the fridge in "Fridge_1 is closed: open it first"; empty if none."""
+    named = reason.split(f" is {state}")[0].strip()
+    return named if len(named.split()) <= 3 else ""
 
 
 def _with_hand(left: list[Call], request: Request) -> list[Call]:
