@@ -12,8 +12,9 @@ from dataclasses import replace
 from kc_vla.memory.things import CLOSED, HELD, OPENED, ObservedThing
 from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
+from kc_vla.skills.perceived import is_carried
 from kc_vla.skills.placing import SURFACE
-from kc_vla.skills.station import AREA, is_carried
+from kc_vla.skills.station import AREA
 from kc_vla_sim.frame import GroundTruthObject, Pose
 from kc_vla_sim.kitchen.layout import draw_layout
 from kc_vla_sim.kitchen.sequences.targets import TAKEN_FROM

@@ -7,14 +7,14 @@ from itertools import product
 
 import numpy as np
 
-from kc_vla.skills.boxes import HOLLOW, SUPPORTS, UprightBox, hand_boxes, meets_any, named_obstacles, obstacles
+from kc_vla.skills.boxes import UprightBox, hand_boxes, meets_any, named_obstacles, obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_reach import opened_front, take_tilted
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import held_by
 from kc_vla.skills.interface import ArmPath, HoldStage, MissedGraspError, Skill, SkillError, Step, first_possible
 from kc_vla.skills.missed_grasps import Grasp
-from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing, is_carried
 from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import opened_wide
 from kc_vla.skills.tool_path import ToolPose
@@ -39,8 +39,6 @@ _OPEN_S = 1.0
 """The fingers may take so long to open, s."""
 _HAND_ROUND = np.array([0.24, 0.24, 0.24])
 """A hand over a thing is within a box of this size, however it is turned, m."""
-_STAYS = SUPPORTS | HOLLOW | {"stove"}
-"""Types that are not moved out of the way of a hand."""
 _TRIES = 3
 """Grasps that may miss a thing."""
 _WayToThing = tuple[Grasp, ArmPath]
@@ -233,7 +231,7 @@ def in_the_way(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> 
         for pose, wide, _ in tries:
             hand = hand_boxes(pose.position, yaw_of(pose), wide)
             names = {name for name, box in around if meets_any(box, hand)}
-            if len(names) == 1 and scene.need(name := names.pop()).object_type not in _STAYS:
+            if len(names) == 1 and is_carried(scene.need(name := names.pop()).object_type):
                 return name
     return None
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.views import RegionView
 from kc_vla.perception.front import CONTAINERS
 from kc_vla.skills.interface import SkillError, Vector
@@ -22,8 +22,14 @@ _ROUND = 0.85
 _YAWS = np.radians(np.arange(0.0, 90.0, 5.0))
 _EMPTY_LOOKS = 3
 """Looks that show the place of a thing empty after which it is forgotten."""
+_LEFT_IN_PLACE = IMMOVABLE | {"tray"}
 MOST_THINGS = 500
 """So many things are known at most; the one that was seen longest ago goes."""
+
+
+def is_carried(object_type: str) -> bool:
+    """Return whether the arm carries things of a type: they are no furniture."""
+    return plain_type(object_type) not in _LEFT_IN_PLACE
 
 
 @dataclass(frozen=True, eq=False)

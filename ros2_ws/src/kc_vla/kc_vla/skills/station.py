@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.nodes import Area
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.things import DROPPED, HELD, ObservedThing
@@ -17,7 +16,7 @@ from kc_vla.skills.context import LEAST_M, SkillContext
 from kc_vla.skills.hands import yaw_of
 from kc_vla.skills.held_thing import between_fingers
 from kc_vla.skills.interface import ArmReading, HoldStage, Skill, SkillError, Vector
-from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.perceived import PerceivedThing, is_carried
 from kc_vla.skills.placing import SURFACE
 from kc_vla.skills.skill_run import LONGEST_GAP, SkillOutcome, SkillRun
 from kc_vla.skills.skill_table import SkillWay, begin_skill
@@ -187,15 +186,6 @@ class SkillStation:
         return ObservedThing(
             SURFACE, SURFACE, (reach / 2, 0.0, -0.01), (reach, 2 * reach, 0.02), "", {}, "stands", "", AREA, False
         )
-
-
-FURNITURE = frozenset({"tray", SURFACE})
-"""Types that the arm does not carry, beside those of `IMMOVABLE`."""
-
-
-def is_carried(object_type: str) -> bool:
-    """Return whether the arm carries things of a type: they are no furniture."""
-    return plain_type(object_type) not in IMMOVABLE and object_type not in FURNITURE
 
 
 def _may_hold(context: SkillContext, reading: ArmReading) -> bool:
