@@ -109,6 +109,7 @@ def test_what_points_at_something_or_has_no_name_is_told_apart() -> None:
         ("the baked good", ("baked", "good"), set(), set(), "", False),
         ("the piece of cookware that is black", ("black", "cookware"), set(), set(), "", False),
         ("a piece of bread", ("bread",), {ObjectState.SLICED}, set(), "", False),
+        ("a piece of fruit", ("fruit",), set(), set(), "", False),
         ("the thing you put on the desk before", (), set(), set(), "desk", True),
         ("what you put in the box", (), set(), set(), "box", True),
         ("the item you cooled a while ago", (), set(), {"cold"}, "", True),

@@ -149,6 +149,7 @@ AGREED = [
     ),
     ("put the cup that is dirty in the sink", "take cup that is dirty; put cup that is dirty > sink"),
     ("move the piece of jewellery to the safe", "take piece of jewellery; put piece of jewellery > safe"),
+    ("put a piece of fruit on the tray", "take a piece of fruit; put a piece of fruit > tray"),
     ("get the towel that is clean and blue", "take towel that is clean and blue"),
     ("bring me something cold", "take something cold"),
     ("Put the red fruit you cut on the table", "take red fruit you cut; put red fruit you cut > table"),

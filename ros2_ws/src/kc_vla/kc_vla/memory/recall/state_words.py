@@ -36,7 +36,7 @@ _DESCRIBED = {
 _PEOPLE = "(?:you|i|we|he|she|they|somebody|someone)"
 _KINDS = (
     r"(?:\w+ )?(?:\w*ware|cutlery|furniture|equipment|luggage|art|cloth\w*|fabric|paper|decoration|sports|jewel\w*"
-    r"|electr\w+)\b"
+    r"|electr\w+|fruit)\b"
 )
 """Nouns after which "a piece" means a whole one."""
 _PHRASES = {

@@ -210,11 +210,11 @@ def _tells_state(word: str) -> bool:
 
 
 def _is_eaten(name: str) -> bool:
-    """Return whether the name is that of food.
+    """Return whether the name is that of food which comes in slices.
 
-    A piece of bread is a slice; a piece of furniture is a whole thing.
+    A piece of bread is a slice; a piece of furniture, or of fruit, is a whole thing.
     """
-    return any("food" in each.kinds.split(", ") for each in senses(name)[:1])
+    return name.strip() != "fruit" and any("food" in each.kinds.split(", ") for each in senses(name)[:1])
 
 
 def _named_in(text: str) -> frozenset[ObjectState]:

@@ -41,7 +41,7 @@ from kc_vla.planning.grammar.nouns import (
 from kc_vla.planning.interface import PlanningError
 
 _JOINS = frozenset(["and", "&", ",", "plus", "/", "or", "+"])
-_WHOLE = word_set("jewellery jewelry furniture paper clothing equipment cloth cutlery cookware matter mail")
+_WHOLE = word_set("jewellery jewelry furniture paper clothing equipment cloth cutlery cookware matter mail fruit")
 """Nouns of which a piece is a whole thing."""
 _INDEFINITE = word_set("a an any some")
 _KINDS = word_set(
