@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kc_vla.core.compliance import read_compliance
 from kc_vla.core.deprecation import say_once
 from kc_vla.core.robot_model import (
     ACCELERATION,
@@ -78,6 +79,11 @@ KEYS: Mapping[str, Key] = {
     ),
     "down": Key("", "`-z`", "axis of the base frame that points to the ground, for an arm that is mounted on its side"),
     "older": Key("", "all arms are alike", "`before`, a firmware, and `zero`: where such an arm has its zero, rad"),
+    "compliance": Key(
+        "",
+        "`arm/compliance` is refused",
+        "how soft the arm is while it is led by hand or touches something: [the keys](arm_control.md#compliance)",
+    ),
     "control_rate": Key("Hz", f"{_CONTROL_RATE}", "control steps of a policy"),
     "skills": Key(
         "", "`motion` for each", "skills, as `CloseObject` or `CloseObject(drawer)`, each by `motion` or `policy`"
@@ -154,6 +160,7 @@ def read_robot(content: Mapping[str, Any], folder: Path) -> Robot:
         workspace=_workspace(content["workspace"]) if "workspace" in content else None,
         skills=_skills(content.get("skills", {})),
         down=_down(content.get("down", "-z")),
+        compliance=read_compliance(content["compliance"], len(given)) if "compliance" in content else None,
     )
     _ = robot.interface  # options that the driver cannot have are refused with the file
     return robot

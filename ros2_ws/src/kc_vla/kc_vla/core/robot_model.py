@@ -13,6 +13,7 @@ import numpy as np
 
 from kc_vla.core import robot_numbers
 from kc_vla.core.chain import Chain
+from kc_vla.core.compliance import ComplianceGains
 from kc_vla.core.errors import StackError
 from kc_vla.core.options import read_options
 from kc_vla.core.robot_interface import RobotInterface, RosOptions
@@ -100,6 +101,7 @@ class Robot:
         workspace: corners of the box that its flange stays in, lower and upper x, y, z, m; None for the usual one.
         skills: way of each skill of the planner that the file names, "motion" or "policy".
         down: direction of gravity in the base frame, a unit vector x, y, z along one of its axes.
+        compliance: how soft its joints may be; None: it is not led softly.
     """
 
     name: str
@@ -121,6 +123,7 @@ class Robot:
     workspace: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
     skills: Mapping[str, str] = field(default_factory=dict)
     down: tuple[float, float, float] = DOWN
+    compliance: ComplianceGains | None = None
 
     @cached_property
     def interface(self) -> RobotInterface | None:

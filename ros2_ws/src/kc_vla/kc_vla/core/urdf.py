@@ -188,18 +188,9 @@ def _joint(element: ET.Element) -> Joint:
     name, kind = _name(element), element.get("type", "")
     if kind not in (*_TURNING, _SLIDING, _FIXED):
         raise ValueError(f"joint {name} is of type '{kind}': revolute, continuous, prismatic and fixed are known")
-    origin: Pose = np.eye(4)
-    at = element.find("origin")
-    if at is not None:
-        origin[:3, 3] = _numbers(name, at.get("xyz", "0 0 0"))
-        angles = _numbers(name, at.get("rpy", "0 0 0"))
-        if np.abs(angles).max() > _MOST_TURNED:
-            raise ValueError(
-                f"joint {name} has rpy {at.get('rpy')}, more than a turn: it is in rad, are these degrees?"
-            )
-        origin[:3, :3] = _turned(*angles.tolist())
+    origin = pose_of(element.find("origin"), f"joint {name}")
     along = element.find("axis")
-    axis = _numbers(name, "1 0 0" if along is None else along.get("xyz", "1 0 0"))
+    axis = _numbers(f"joint {name}", "1 0 0" if along is None else along.get("xyz", "1 0 0"))
     length = math.hypot(*axis.tolist())
     if kind != _FIXED and not 1e-9 <= length <= 1e9:
         raise ValueError(f"joint {name} has an axis of no length, or one without end")
@@ -248,10 +239,31 @@ def _link(joint: ET.Element, end: str) -> str:
     return element.get("link", "")
 
 
-def _numbers(name: str, text: str) -> NDArray[np.float64]:
+def pose_of(at: ET.Element | None, what: str) -> Pose:
+    """Return the pose (4, 4), m, of an element `origin`; the identity where there is none.
+
+    Args:
+        at: the element; None: it is not there.
+        what: has this pose, for the text of an error.
+
+    Raises:
+        ValueError: a number is missing or not finite, or an angle can only be in degrees.
+    """
+    origin: Pose = np.eye(4)
+    if at is None:
+        return origin
+    origin[:3, 3] = _numbers(what, at.get("xyz", "0 0 0"))
+    angles = _numbers(what, at.get("rpy", "0 0 0"))
+    if np.abs(angles).max() > _MOST_TURNED:
+        raise ValueError(f"{what} has rpy {at.get('rpy')}, more than a turn: it is in rad, are these degrees?")
+    origin[:3, :3] = _turned(*angles.tolist())
+    return origin
+
+
+def _numbers(what: str, text: str) -> NDArray[np.float64]:
     values = np.array([float(word) for word in text.split()])
     if values.shape != (3,) or not np.isfinite(values).all():
-        raise ValueError(f"joint {name}: '{text}' is not three finite numbers")
+        raise ValueError(f"{what}: '{text}' is not three finite numbers")
     return values
 
 
