@@ -16,18 +16,19 @@ from functools import partial
 import numpy as np
 
 from kc_vla.arm.claim import claim
+from kc_vla.arm.compliance import Compliance, compliance_of
 from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.home_pose import HomePose
-from kc_vla.arm.interface import ArmDriver, ArmError, ArmState, UnfitArmError
+from kc_vla.arm.interface import ArmDriver, ArmError, ArmState, MovableArm, UnfitArmError
 from kc_vla.arm.kinds import choose_arm
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.limiter import LimiterError
-from kc_vla.arm.offsets import OffsetArm
+from kc_vla.arm.offsets import offset_arm
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.resetting import reset
 from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
 from kc_vla.arm.servo import Servo
-from kc_vla.arm.servo_modes import Report, ServoSettings
+from kc_vla.arm.servo_modes import SWITCHED_OFF, Report, ServoSettings
 from kc_vla.arm.wiring import Wiring
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.robot import JointLimits, Vector
@@ -95,6 +96,7 @@ class ControlProcess:
         self._servo: Servo | None = None
         self._show_every = 1
         self._reconnect_at = 0.0
+        self._never_soft = ""
         self.period, self._stale_after = _POLL_S, 0.0
 
     # -- calls --------------------------------------------------------------------------------------------------
@@ -129,9 +131,9 @@ class ControlProcess:
         except Exception as error:  # a driver may come from any package
             raise UnfitArmError(f"driver '{wiring.driver}' fails: {type(error).__name__}: {error}") from error
         had_power = arm.may_be_enabled()
-        moved = arm if wiring.offsets is None else OffsetArm(arm, wiring.offsets)
+        moved = offset_arm(arm, wiring.offsets)
         workspace = Workspace(arm.kinematics, settings.lowest, settings.highest, wiring.robot.down)
-        servo = Servo(moved, settings, workspace)
+        servo = Servo(moved, settings, workspace, self._soft_mode(moved, wiring, workspace, settings))
         warnings = (*warnings, *arm.warnings, *_doubts(servo.home, arm, moved.read_state()))
         self._servo = servo
         self.period, self._stale_after = settings.period, settings.stale_after
@@ -182,6 +184,24 @@ class ControlProcess:
             ArmError: the arm is not connected, or not fit for it; the text says what to do.
         """
         self._connected.resume(time.monotonic())
+
+    def comply(self, on: bool, guides: bool) -> None:
+        """Make the joints springs and dampers, or end that; the arm then holds where it is.
+
+        Args:
+            on: whether they shall be.
+            guides: a hand leads the arm; otherwise it follows its targets, softly.
+
+        Raises:
+            ArmError: the arm is not connected, has no such mode, or is not fit for it; the text says what to do.
+        """
+        servo = self._connected
+        if not on:
+            servo.stiffen(SWITCHED_OFF)
+        elif self._never_soft:
+            raise ArmError(f"not compliant: {self._never_soft}")
+        else:
+            servo.comply(time.monotonic(), guides)
 
     def reset(self, supported: bool) -> None:
         """Reset the arm out of its own stop, which cuts the power of its motors.
@@ -246,6 +266,16 @@ class ControlProcess:
                 self._calls.show(Told(report, now, parked, servo.target, clamped, tuple(lateness), arm.diagnostics()))
                 lateness.clear()
 
+    def _soft_mode(
+        self, arm: MovableArm, wiring: Wiring, workspace: Workspace, settings: ServoSettings
+    ) -> Compliance | None:
+        """Return the mode `compliance` of the arm; None where it has none. Why is said when a person asks for it."""
+        try:
+            return compliance_of(arm, wiring.robot, workspace, settings)
+        except ArmError as error:
+            self._never_soft = str(error)
+            return None
+
     def _open(self, arm: ArmDriver, name: str, patience: float) -> None:
         """Claim the arm and connect; wait a while for one that is about to come up, or to be given free."""
         until = time.monotonic() + patience
@@ -283,8 +313,11 @@ def _come_to_rest(servo: Servo, period: float) -> None:
     before: Vector | None = None
     until = time.monotonic() + _REST_S
     for now, _ in control_periods(period):
-        sent = servo.step(now).set_point
-        if sent is None or (before is not None and np.array_equal(sent, before)) or now > until:
+        report = servo.step(now)
+        sent = report.set_point
+        if sent is None or now > until:
+            return
+        if before is not None and np.array_equal(sent, before) and not report.state.impedance:
             return
         before = sent
 

@@ -11,7 +11,7 @@ of the state, and parking. They also enforce the rule that only a person resumes
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,7 @@ class ArmState:
         own_stop: the stop of the arm itself that holds it until `reset`, and who set it; empty without one.
         gripper_faults: a text for each fault of the gripper. It blocks the arm as another fault does; `enable` clears
             it, or accepts that the gripper is lost, so that it does not keep the arm from being enabled.
+        impedance: whether the arm follows impedance commands, see `CompliantArm`.
         efforts: measured torque of the joints and of the gripper (N + 1,), N m; None where the driver has none.
     """
 
@@ -66,6 +67,28 @@ class ArmState:
     own_stop: str = ""
     efforts: Vector | None = None
     gripper_faults: tuple[str, ...] = ()
+    impedance: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Impedance:
+    """An impedance command: torque = stiffness (angle - q) + damping (velocity - dq) + torque, in each joint.
+
+    Attributes:
+        angles: where the springs of the joints are fixed (N,), rad.
+        velocities: that the dampers pull towards (N,), rad/s.
+        stiffness: (N,), N m/rad.
+        damping: (N,), N m s/rad.
+        torques: added to spring and damper (N,), N m.
+        gripper: its width, m.
+    """
+
+    angles: Vector
+    velocities: Vector
+    stiffness: Vector
+    damping: Vector
+    torques: Vector
+    gripper: float
 
 
 def require_target(angles: Vector, gripper: float, limits: JointLimits, at: Vector) -> None:
@@ -138,6 +161,33 @@ class MovableArm(Protocol):
         """Ask the arm to disable all joints. The servo calls it only while the arm lies at its home pose.
 
         It may be called more than once. Return at once; `read_state` reports when it is done.
+        """
+        ...
+
+
+@runtime_checkable
+class CompliantArm(MovableArm, Protocol):
+    """A connected arm whose joints can also be springs and dampers: a capability that a driver need not have.
+
+    The joints themselves close the loop. An arm that gets no further command keeps its last one, so that it hangs on
+    its springs where it was.
+    """
+
+    def torque_limits(self) -> Vector:
+        """Return the largest torques that an impedance command may add in each joint (N,), N m.
+
+        Raises:
+            ArmError: This arm takes no impedance commands after all, for example with its firmware.
+        """
+        ...
+
+    def set_impedance(self, impedance: Impedance) -> None:
+        """Send one impedance command, and lead the arm into that mode where it is in another one.
+
+        `set_target` leads it back. `ArmState.impedance` reports which of the two it follows.
+
+        Raises:
+            ValueError: The command is not finite or out of the limits; nothing was sent.
         """
         ...
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kc_vla.arm.interface import ArmState, MovableArm
+from kc_vla.arm.interface import ArmState, CompliantArm, Impedance, MovableArm
 from kc_vla.core.robot import JointLimits, Vector
 
 _A_BIT = 1e-9
@@ -65,11 +65,43 @@ class OffsetArm:
         Raises:
             ValueError: The target is not finite or out of the limits; nothing is sent.
         """
+        self._arm.set_target(self._told(angles), gripper)
+
+    def _told(self, angles: Vector) -> Vector:
+        """Return true angles (N,), rad, as the encoders of the wrapped arm have them."""
         told, own = angles - self._offsets, self._arm.limits
         inside = np.clip(told, own.lowest, own.highest)
         # A limit with the offset, and without it again, may lie beyond itself by a bit: that is no wrong target.
-        self._arm.set_target(np.where(np.abs(told - inside) < _A_BIT, inside, told), gripper)
+        return np.where(np.abs(told - inside) < _A_BIT, inside, told)
 
     def disable(self) -> None:
         """Disable the wrapped arm."""
         self._arm.disable()
+
+
+class CompliantOffsetArm(OffsetArm):
+    """A `CompliantArm` in true angles."""
+
+    def __init__(self, arm: CompliantArm, offsets: Offsets) -> None:
+        """Wrap a connected arm, see `OffsetArm`."""
+        super().__init__(arm, offsets)
+        self._soft = arm
+
+    def torque_limits(self) -> Vector:
+        """Return those of the wrapped arm (N,), N m. Raises: ArmError: it takes no impedance commands."""
+        return self._soft.torque_limits()
+
+    def set_impedance(self, impedance: Impedance) -> None:
+        """Send the wrapped arm a command whose angles are converted to those of its encoders.
+
+        Raises:
+            ValueError: The command is not finite or out of the limits; nothing is sent.
+        """
+        self._soft.set_impedance(replace(impedance, angles=self._told(impedance.angles)))
+
+
+def offset_arm(arm: MovableArm, offsets: Offsets | None) -> MovableArm:
+    """Return an arm in true angles; the arm itself where it was not calibrated."""
+    if offsets is None:
+        return arm
+    return CompliantOffsetArm(arm, offsets) if isinstance(arm, CompliantArm) else OffsetArm(arm, offsets)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kc_vla.arm.can_health import BusHealth, BusState, advice
-from kc_vla.arm.interface import ArmError, ArmState, require_target
+from kc_vla.arm.interface import ArmError, ArmState, Impedance, require_target
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.last_words import PARKED
 from kc_vla.arm.outside import beyond
@@ -17,6 +17,7 @@ from kc_vla.arm.piper_firmware import firmware_of
 from kc_vla.arm.piper_flange import misplaced
 from kc_vla.arm.piper_gripper import GripperWatch, gripper_of
 from kc_vla.arm.piper_link import PiperLink
+from kc_vla.arm.piper_mit import MIT_MOVES, MitEncoding, encoding_of
 from kc_vla.arm.piper_models import JOINTS, require_limits, require_model, require_piper
 from kc_vla.arm.piper_mount import LOADS, MOUNTS, require_mount
 from kc_vla.arm.piper_queries import read_firmware, read_limits, wait
@@ -28,7 +29,7 @@ from kc_vla.core.robot import Robot, Vector
 _JOINT_FRAMES = (0x2A5, 0x2A6, 0x2A7)
 _STATUS = 0x2A1
 _CAN_CONTROL, _TEACHING, _MOVE_JOINTS, _ALL = 1, 2, 1, 7
-_STOP = 0x150
+_STOP, _MODE, _MIT = 0x150, 0x151, 0xAD
 _FULL_SPEED, _SLOW = 100, 10
 """Share of its top speed at which the arm follows, %; slowly while it is outside of its own limits."""
 _OUT_OF_RANGE = 4
@@ -96,7 +97,8 @@ class PiperArm:
         self._channel, self._bus, self._patience = channel, bus, patience
         self._lock = threading.Lock()
         self._opening, self._slow = 0.0, False
-        self._was_taught = False
+        self._was_taught = self._was_soft = False
+        self._encoding: MitEncoding | None = None
         self._sdk: Any = None
 
     @property
@@ -179,6 +181,7 @@ class PiperArm:
             own_stop=self._own_stop(mode, word),
             efforts=np.array([*(getattr(fast, f"motor_{k}").effort / 1e3 for k in numbers), grip.effort]),
             gripper_faults=self._gripper.faults(grip, self._age()),
+            impedance=self._is_soft,
         )
 
     def set_target(self, angles: Vector, gripper: float) -> None:
@@ -200,7 +203,38 @@ class PiperArm:
             if self._slow and not is_outside and not self._is_outside(self._at):
                 self._slow = False
                 self._move_joints(_FULL_SPEED)
+            elif self._is_soft or self._was_soft:  # until it reports that it follows angles again
+                self._was_soft = False
+                self._move_joints(_SLOW if self._slow else _FULL_SPEED)
             self._sdk.JointCtrl(*(round(value) for value in np.degrees(angles) * 1e3))
+            self._sdk.GripperCtrl(round(self._opening * 1e6), self._gripper_torque, _GRIPPER_ON, 0)
+
+    def torque_limits(self) -> Vector:
+        """Return the largest torque of a command (6,), N m, by the firmware.
+
+        Raises:
+            ArmError: how this firmware takes torques is not known.
+        """
+        self._encoding = encoding_of(self.firmware)
+        return np.full(JOINTS, self._encoding.torque)
+
+    def set_impedance(self, impedance: Impedance) -> None:
+        """Send each motor its spring, damper and torque, and the gripper its width; see `CompliantArm`.
+
+        Raises:
+            ValueError: a number is not finite, or an angle is out of the limits; nothing is sent.
+            ArmError: how this firmware takes torques is not known.
+        """
+        require_target(impedance.angles, impedance.gripper, self.limits, self._at)
+        encoding = self._encoding = self._encoding or encoding_of(self.firmware)
+        frames = encoding.frames(impedance)
+        self._opening = float(np.clip(impedance.gripper, 0.0, self._robot.opening))
+        with self._lock:
+            if not self._is_soft:
+                self._sdk.send(_MODE, bytes([_CAN_CONTROL, encoding.move, 0, _MIT, 0, self._mount, 0, 0]))
+            self._was_soft = True
+            for number, data in frames:
+                self._sdk.send(number, data)
             self._sdk.GripperCtrl(round(self._opening * 1e6), self._gripper_torque, _GRIPPER_ON, 0)
 
     def disable(self) -> None:
@@ -225,6 +259,11 @@ class PiperArm:
         """Open the bus again if it has gone; nothing is sent. `read_state` reports whether the arm is there again."""
         if self._sdk.broken:
             self._sdk.reopen()
+
+    @property
+    def _is_soft(self) -> bool:
+        """Return whether the arm reports that its motors take impedance commands."""
+        return bool(self._sdk.move in MIT_MOVES)
 
     def _move_joints(self, speed: int) -> None:
         """Have the arm follow joint angles at a share of its top speed, %, mounted as the robot file says."""

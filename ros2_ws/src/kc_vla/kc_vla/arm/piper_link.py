@@ -18,14 +18,17 @@ from piper_sdk import C_PiperInterface_V2, LogLevel
 from kc_vla.arm.can_health import BusHealth
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.piper_firmware import FIRMWARE_FRAME, FirmwareText
+from kc_vla.arm.piper_mit import MIT_FRAMES
 from kc_vla.core.robot import Vector
 
 _BITRATE = 1_000_000
 _READ_S = 0.1
-_COMMANDS = frozenset({0x151, 0x152, 0x153, 0x154, 0x155, 0x156, 0x157, 0x159, 0x470, 0x471})
+_COMMANDS = frozenset({0x151, 0x152, 0x153, 0x154, 0x155, 0x156, 0x157, 0x159, 0x470, 0x471}) | MIT_FRAMES
 """What only the one who commands the arm sends. Anyone may stop it (0x150) or ask it something."""
 
 
+_STATUS, _MOVE_AT = 0x2A1, 2
+"""The frame that has the kind of motion, and where in it; the SDK does not know all kinds."""
 _FLANGE = (0x2A2, 0x2A3, 0x2A4)
 """The pose of the flange by the arm's own kinematics: 600 frames a second, of which only the latest are looked at."""
 _PAIR = struct.Struct(">ii")
@@ -39,6 +42,7 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
     Attributes:
         health: of the bus.
         firmware: the arm's latest answer to the question for it.
+        move: number of the kind of motion that the arm reports; -1 before it has.
     """
 
     def __init__(self, channel: str) -> None:
@@ -57,7 +61,7 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
         """
         self._came: dict[int, float] = {}
         self._flange: dict[int, bytes] = {}
-        self.firmware = FirmwareText()
+        self.firmware, self.move = FirmwareText(), -1
         self.health = BusHealth()
         self._reader: threading.Thread | None = None
         try:
@@ -110,6 +114,10 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
         self.firmware = FirmwareText(time.monotonic())
         self.SearchPiperFirmwareVersion()
 
+    def send(self, number: int, data: bytes) -> None:
+        """Send a frame that the SDK cannot make."""
+        self.GetCanBus().SendCanMessage(number, data)
+
     def flange(self) -> Vector | None:
         """Return where the arm reports its flange, x, y, z, m (3,), in its base frame; None if it has not."""
         pieces = [self._flange.get(number, b"") for number in _FLANGE]
@@ -129,6 +137,8 @@ class PiperLink(C_PiperInterface_V2):  # type: ignore[misc]
         else:
             if number == FIRMWARE_FRAME:
                 self.firmware.take(bytes(rx_message.data), now)
+            elif number == _STATUS and len(rx_message.data) > _MOVE_AT:
+                self.move = rx_message.data[_MOVE_AT]
             super().ParseCANFrame(rx_message)
         self._came[number] = now
 

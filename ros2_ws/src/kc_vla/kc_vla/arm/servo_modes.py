@@ -20,11 +20,14 @@ class Mode(StrEnum):
     BLOCKED = "blocked"
     POWERING = "getting power"
     RETURN = "leading back"
+    GUIDE = "led by hand"
     OFF = "off"
 
 
 NOT_ENABLED = "not enabled yet"
 """Why an arm is blocked that nobody has resumed."""
+SWITCHED_OFF = "compliance was switched off"
+"""Why an arm holds that a person has made stiff again."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class Report:
         set_point: angles of this period (N,), rad; None if the arm must not be sent any.
         held_back: what the way to the target would cross, in words; empty while it is free.
         outside: which joints are outside of their limits, in words; empty if none is. Only `resume` moves them then.
+        compliant: whether the joints are springs and dampers, see `kc_vla.arm.compliance`.
     """
 
     mode: Mode
@@ -83,3 +87,4 @@ class Report:
     set_point: Vector | None
     held_back: str = ""
     outside: str = ""
+    compliant: bool = False

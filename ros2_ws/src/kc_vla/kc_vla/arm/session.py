@@ -16,7 +16,7 @@ from kc_vla.arm.interface import COLLISION, JOINT_ERROR
 from kc_vla.arm.last_words import KEPT, NO_POWER
 from kc_vla.arm.progress import Patience
 from kc_vla.arm.remote import Answer, Remote, RemoteError
-from kc_vla.arm.servo_modes import NOT_ENABLED, Mode, ServoSettings
+from kc_vla.arm.servo_modes import NOT_ENABLED, SWITCHED_OFF, Mode, ServoSettings
 from kc_vla.arm.wiring import Wiring
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core import topics
@@ -93,7 +93,7 @@ class ArmSession:
         self.failure: Failure | None = None
         self._stale_after = settings.stale_after
         self._blocked = ""
-        self._lost = False
+        self._lost = self._compliant = False
         self._answers_again = ""
         """Reason of the block for which the session has logged that the arm answers again."""
         self._heard_since: float | None = None
@@ -111,7 +111,14 @@ class ArmSession:
             return "the arm is not connected yet"
         if self.own_stop:
             return f"{self.own_stop}: call {RESET}, then {RESUME}"
+        if self.is_led:
+            return f"a hand leads the arm: call {topics.COMPLIANCE} with false to end that"
         return f"{NOT_ENABLED}: call {RESUME}" if self._blocked == NOT_ENABLED else self._blocked
+
+    @property
+    def is_led(self) -> bool:
+        """Return whether a hand leads the arm, in the mode `compliance`."""
+        return self.told is not None and self.told.report.mode is Mode.GUIDE
 
     @property
     def own_stop(self) -> str:
@@ -232,7 +239,8 @@ class ArmSession:
             return {"arm": "connecting"}
         values: dict[str, object] = {"arm": "no step yet", "robot": self.robot.name, "firmware": self.arm.firmware}
         if told := self.told:
-            values |= {"arm": str(told.report.mode), **told.line}
+            soft = ", compliant" if told.report.compliant else ""
+            values |= {"arm": f"{told.report.mode}{soft}", **told.line}
             values |= {f"clamped/{what}": count for what, count in sorted(told.clamped.items())}
         return values
 
@@ -291,6 +299,11 @@ class ArmSession:
             way = f"{RESET}, then {RESUME} are called" if report.state.own_stop else f"{RESUME} is called"
             self.say(Gravity.PROBLEM, f"the arm is blocked until {way}: {blocked}")
             self._answers_again = ""
+        if self._compliant and not report.compliant:
+            self.say(
+                Gravity.NEWS if report.reason == SWITCHED_OFF else Gravity.WARNING, f"the arm holds: {report.reason}"
+            )
+        self._compliant = report.compliant
         if report.mode is Mode.RETURN:
             blocked = report.reason
             if self._blocked != blocked:

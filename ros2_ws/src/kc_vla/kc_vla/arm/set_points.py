@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kc_vla.arm.interface import ArmError, MovableArm
+from kc_vla.arm.interface import ArmError, CompliantArm, Impedance, MovableArm
 from kc_vla.core.robot import Vector
 
 _ROUNDING = 1e-6
@@ -56,6 +56,39 @@ class SetPointGuard:
         Raises:
             RefusedSetPointError: an arm would jump, or go out of its limits; nothing was sent.
         """
+        self._require(angles, gripper)
+        try:
+            self._arm.set_target(np.asarray(angles), gripper)
+        except ValueError as error:
+            raise RefusedSetPointError(str(error)) from error
+        self._sent = np.array(angles, float)
+
+    def send_impedance(self, command: Impedance) -> None:
+        """Send an impedance command. The rules of a set-point hold for the place where its springs are fixed.
+
+        Raises:
+            RefusedSetPointError: the arm has no such mode, the springs would jump or go out of its limits, a joint
+                would be driven by its damper, or a torque is larger than the arm allows; nothing was sent.
+        """
+        if not isinstance(self._arm, CompliantArm):
+            raise RefusedSetPointError("an impedance command for an arm that takes none")
+        self._require(command.angles, command.gripper)
+        rows = np.array([command.velocities, command.stiffness, command.damping, command.torques])
+        if not np.isfinite(rows).all() or (rows[1:3] < 0.0).any():
+            raise RefusedSetPointError("an impedance command with a number that is not usable")
+        if (over := np.abs(command.torques) > self._arm.torque_limits() + _ROUNDING).any():
+            joint = int(np.flatnonzero(over)[0])
+            raise RefusedSetPointError(
+                f"a torque of {command.torques[joint]:.1f} N m for joint {joint + 1} is too much"
+            )
+        try:
+            self._arm.set_impedance(command)
+        except ValueError as error:
+            raise RefusedSetPointError(str(error)) from error
+        self._sent = np.array(command.angles, float)
+
+    def _require(self, angles: Vector, gripper: float) -> None:
+        """Refuse angles to which an arm would jump, or that are out of its limits."""
         before = self._sent
         if before is None:
             raise RefusedSetPointError("a set-point before it is known where the arm is")
@@ -72,8 +105,3 @@ class SetPointGuard:
                 f"step may have {most:.2f}, and its limits are "
                 f"{np.degrees(limits.lowest[joint]):.1f} to {np.degrees(limits.highest[joint]):.1f}"
             )
-        try:
-            self._arm.set_target(np.asarray(angles), gripper)
-        except ValueError as error:
-            raise RefusedSetPointError(str(error)) from error
-        self._sent = np.array(angles, float)

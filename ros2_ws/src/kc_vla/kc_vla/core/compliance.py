@@ -103,9 +103,7 @@ def _values(content: Mapping[str, Any], key: str, joints: int) -> list[Any]:
 
 
 def _row(content: Mapping[str, Any], key: str, joints: int, most: float, advice: str) -> Vector:
-    return np.array(
-        [positive(value, f"{key} of compliance", most, advice) for value in _values(content, key, joints)]
-    )
+    return np.array([positive(value, f"{key} of compliance", most, advice) for value in _values(content, key, joints)])
 
 
 def _payload(content: Any) -> Payload:

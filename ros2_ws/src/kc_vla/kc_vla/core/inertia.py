@@ -97,7 +97,8 @@ def _inertials(text: str) -> dict[str, tuple[float, Pose, Vector]]:
 
 
 def _tensor(element: ET.Element, name: str) -> Vector:
-    xx, xy, xz, yy, yz, zz = (_number(element, "inertia", f"i{axes}", name) for axes in "xx xy xz yy yz zz".split())
+    axes = ("xx", "xy", "xz", "yy", "yz", "zz")
+    xx, xy, xz, yy, yz, zz = (_number(element, "inertia", f"i{pair}", name) for pair in axes)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if np.linalg.eigvalsh(tensor).min() < -_ROUNDED:
         raise ValueError(f"link '{name}' has moments of inertia that no body can have")

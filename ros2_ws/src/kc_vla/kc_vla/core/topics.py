@@ -38,6 +38,7 @@ STOP = "arm/e_stop"
 RELEASE_E_STOP = "arm/release_e_stop"
 RESUME = "arm/resume"
 RESET = "arm/reset"
+COMPLIANCE = "arm/compliance"
 
 RESET_SIMULATION = "simulator/reset"
 EXPERT_CHUNK = "simulator/expert_chunk"

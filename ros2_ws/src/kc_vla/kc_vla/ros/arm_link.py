@@ -22,6 +22,7 @@ from kc_vla.core.chunk import ActionType
 from kc_vla.core.robot import Vector
 from kc_vla.execution.scheduler import ScheduledAction
 from kc_vla.ros import qos
+from kc_vla.ros.arm_compliance import ArmCompliance
 from kc_vla.ros.arm_reset import ArmReset
 from kc_vla.ros.base import CANNOT_START, ERROR, StackNode
 from kc_vla.ros.convert import time_message
@@ -63,6 +64,7 @@ class ArmLink:
         stop.on_release(lambda: "" if self._session.arm is None else self._session.blocked)
         node.serve(Trigger, topics.RESUME, self._resume)
         self._reset = ArmReset(node, self._session, stop)
+        self._compliance = ArmCompliance(node, self._session, stop)
         node.every(1.0 / state_rate, self._tick)
 
     @property

@@ -110,6 +110,12 @@ class ControllerParameters(StopParameters):
     latency_steps: int = parameter(2, "control steps from request to use of a chunk (lockstep)", low=0, high=100)
     request_timeout: float = parameter(4.0, "s after which an unanswered request is made again", low=0.1, high=60.0)
     stale_after: float = parameter(0.5, "s without a joint state after which the arm holds", low=0.05, high=10.0)
+    compliance: str = parameter(
+        "guide",
+        "arm/compliance: guide: the arm goes where a hand leads it; contact: it follows its targets, softly",
+        choices=("guide", "contact"),
+        fixed=False,
+    )
     joint_offsets: str = parameter("", "file of `kc-vla calibrate joints`; empty: none")
     max_translation: float = parameter(0.1, "longest move that one action may request, m", low=0.001, high=0.5)
     max_rotation: float = parameter(0.1, "largest turn that one action may request, rad", low=0.001, high=1.0)

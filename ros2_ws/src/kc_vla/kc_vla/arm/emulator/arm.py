@@ -17,6 +17,7 @@ from kc_vla.arm.emulator.frames import (
     Command,
     FirmwareQuery,
     Frame,
+    FrameError,
     GripperTarget,
     JointTarget,
     LimitQuery,
@@ -34,6 +35,8 @@ from kc_vla.arm.emulator.frames import (
     status_frame,
 )
 from kc_vla.arm.emulator.gripper import EmulatedGripper
+from kc_vla.arm.emulator.joint_torques import MotorCommands
+from kc_vla.arm.emulator.mit_frames import MitFrame, mit_move, taken_apart
 from kc_vla.arm.emulator.setting_frames import (
     CollisionLevels,
     GripperSetting,
@@ -49,7 +52,7 @@ from kc_vla.arm.emulator.setting_frames import (
     leader_frames,
 )
 from kc_vla.arm.kinematics import Kinematics
-from kc_vla.core.robot import Robot
+from kc_vla.core.robot import Robot, RobotError
 
 FIRMWARE = "S-V1.8-5"
 COLLISION_LEVEL = 5
@@ -139,6 +142,12 @@ class EmulatedArm:
     def press_teach(self) -> None:
         """Press the teach button: a person leads the arm by hand until it is released and the arm is reset."""
         self.teach, self._control, self.taught = 1, _TEACHING, True
+        self._hold()
+
+    def _hold(self) -> None:
+        """Leave the MIT mode, where the joints are."""
+        if self.body.commands is not None:
+            self.body.targets, self.body.commands = self.body.angles.copy(), None
 
     def release_teach(self) -> None:
         """Release the teach button; the arm stays in standby until it is reset, as users report."""
@@ -151,15 +160,21 @@ class EmulatedArm:
         self.body.powered[:] = False
         self.gripper.lose_power()
         self._stopped = self.body.descending = self.taught = False
+        self.body.commands = None
         self.teach, self._control, self._move, self._enables_wanted = 0, _STANDBY, Move.POSE, 1
 
     def lead(self) -> None:
         """Become a leader, as a pendant or another program has it: the arm can be led by hand, and obeys no command."""
         self.role = self._next_role = Role.LEADER
+        self._hold()
         self.body.targets[:] = self.body.angles
 
-    def receive(self, command: Command | Setting) -> tuple[Frame, ...]:
-        """Take a command; return the answer to a query or a setting."""
+    def receive(self, command: Command | Setting | MitFrame) -> tuple[Frame, ...]:
+        """Take a command; return the answer to a query or a setting.
+
+        Raises:
+            FrameError: an arm with this firmware does not understand it.
+        """
         if self.off:
             return ()
         if self.role is Role.LEADER and not isinstance(command, RoleSetting | Stop):
@@ -168,10 +183,9 @@ class EmulatedArm:
             case Stop():
                 self._stop(command)
             case ModeCommand():
-                if self.taught or self._stopped:
-                    return ()
-                self._control, self._move, self._speed = command.control, command.move, command.speed
-                self.mount = command.mount or self.mount
+                self._change_mode(command)
+            case MitFrame():
+                self._command_motor(command)
             case JointTarget():
                 self._aim(command)
             case GripperTarget():
@@ -203,7 +217,8 @@ class EmulatedArm:
         if self.role is Role.LEADER:
             yield from leader_frames(_rounded(seen), round(self.gripper.reported * 1e6))
             return
-        moving = bool((np.abs(body.targets - body.angles) > _REACHED)[body.powered].any())
+        apart = np.abs(body.targets - body.angles) if body.commands is None else np.abs(body.speeds)
+        moving = bool((apart > _REACHED)[body.powered].any())
         yield status_frame(
             control=self._control,
             status=self.status,
@@ -272,12 +287,13 @@ class EmulatedArm:
 
     def _stop(self, command: Stop) -> None:
         if command.code == StopCode.STOP:
-            self._stopped = self.body.descending = True
+            self._stopped, self.body.descending, self.body.commands = True, True, None
         elif command.code == StopCode.RESUME:
             self._stopped = self.body.descending = False
             self.taught = bool(self.teach)
             self.collision[:] = False  # it clears all errors; who still pushes is felt again
             self._control = _TEACHING if self.teach else _STANDBY
+            self.body.commands = None
             self.body.powered[:] = False  # the arm drops
             self._enables_wanted = 2
         if command.teach == _BEGIN_TEACHING:
@@ -311,6 +327,39 @@ class EmulatedArm:
         further = (wanted < np.minimum(lowest, at - _NEAR)) | (wanted > np.maximum(highest, at + _NEAR))
         outside = self._over_limit[rows] & (further | ((at >= lowest - _NEAR) & (at <= highest + _NEAR)))
         self.body.targets[rows] = np.where(outside, self.body.targets[rows], wanted + zero)
+
+    def _change_mode(self, command: ModeCommand) -> None:
+        """Take a kind of motion; an arm that a person leads or that was stopped does not."""
+        if self.taught or self._stopped:
+            return
+        is_mit = command.move in (Move.MIT, Move.MIT_LATER)
+        if is_mit and (command.move != mit_move(self._firmware) or not command.mit):
+            raise FrameError(f"frame 0x151 asks for move {command.move:d}: not the MIT mode of {self._firmware}")
+        self.mount = command.mount or self.mount
+        if is_mit and self._is_out_of_range:  # users report that the firmware then stays as it is, without a word
+            return
+        self._control, self._move, self._speed = command.control, command.move, command.speed
+        if not is_mit:
+            self._hold()
+        elif self.body.commands is None:
+            try:
+                _ = self.body.dynamics
+            except RobotError as error:
+                raise FrameError(f"the MIT mode is not emulated: {error}") from error
+            self.body.commands = MotorCommands()
+
+    @property
+    def _is_out_of_range(self) -> bool:
+        at = self.body.angles - self.zero
+        return bool(((at < self.limits.lowest - _NEAR) | (at > self.limits.highest + _NEAR)).any())
+
+    def _command_motor(self, frame: MitFrame) -> None:
+        target, commands, row = taken_apart(frame, self._firmware), self.body.commands, frame.motor - 1
+        if commands is None or self._control != _CONTROL_BUS or self._stopped:
+            return
+        commands.angles[row], commands.speeds[row] = target.angle + self.zero[row], target.speed
+        commands.stiffness[row], commands.damping[row] = target.stiffness, target.damping
+        commands.torques[row] = target.torque
 
     def _limits(self, motor: int) -> Frame:
         limits, joint = self.limits, motor - 1

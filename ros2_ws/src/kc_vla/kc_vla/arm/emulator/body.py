@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.arm.emulator.joint_torques import JointTorques, MotorCommands
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.robot import Robot, Vector
 
@@ -30,6 +33,7 @@ class Body:
         stuck: which cannot turn, whatever drives them, (6,).
         held: people support the arm: no joint falls.
         descending: let down by an emergency stop: nothing is followed, the motors brake.
+        commands: of the motors, in the MIT mode; None: the joints follow `targets`.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -47,9 +51,19 @@ class Body:
         self.powered: NDArray[np.bool_] = np.zeros(joints, bool)
         self.stuck: NDArray[np.bool_] = np.zeros(joints, bool)
         self.descending = self.held = False
+        self.commands: MotorCommands | None = None
+        self._robot = robot
+
+    @cached_property
+    def dynamics(self) -> JointTorques:
+        """Return what moves the joints in the MIT mode. Raises: RobotError: the robot's inertias are not known."""
+        return JointTorques(self._robot)
 
     def step(self, seconds: float, speed_share: float) -> None:
         """Let some milliseconds pass; enabled joints move at most at `speed_share` of their velocity limit."""
+        if self.commands is not None and not self.descending:
+            self._turn(self.commands, seconds)
+            return
         speeds = _towards(self.targets - self.angles, self.speeds, speed_share * self._limits.speed, seconds)
         holds = self.powered & (not self.descending)
         if not holds.all():
@@ -62,6 +76,12 @@ class Body:
         free = self.angles + seconds * self.speeds
         self.angles = np.clip(free, self._limits.lowest, self._limits.highest)
         self.speeds = np.where(self.angles == free, self.speeds, 0.0)  # against the end of its range a joint stands
+
+    def _turn(self, commands: MotorCommands, seconds: float) -> None:
+        """Let torques turn the joints for some milliseconds."""
+        angles, speeds = self.dynamics.step(self.angles, self.speeds, commands, self.powered, seconds)
+        fixed = self.stuck | self.held
+        self.angles, self.speeds = np.where(fixed, self.angles, angles), np.where(fixed, 0.0, speeds)
 
 
 def _towards(way: Vector, speeds: Vector, top: Vector, seconds: float) -> Vector:

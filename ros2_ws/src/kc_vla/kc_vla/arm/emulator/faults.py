@@ -14,6 +14,8 @@ from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import ERROR
 from kc_vla.arm.emulator.frames import Frame, Stop, StopCode
 from kc_vla.arm.piper_models import JOINTS
+from kc_vla.core.compliance import Payload
+from kc_vla.core.robot import RobotError
 
 KINDS = {
     "none": "all is well again",
@@ -39,6 +41,8 @@ KINDS = {
     "broken_limits": "the arm reports -0.1 degrees as both limits of every joint, as users have seen",
     "leader": "a pendant or another program makes the arm a leader: it sends commands, and obeys none",
     "power_cut": "the arm is switched off for so long, s: it falls, and is on again without power for its motors",
+    "pushed": "a hand turns joint 1 with that torque, N m; the arm gives way while it is compliant",
+    "payload": "a thing of that mass, kg, hangs at the flange; it counts while the arm is compliant",
     "supported": "people support the arm: without power it does not fall",
 }
 _NUMBERS = {
@@ -49,6 +53,8 @@ _NUMBERS = {
     "between": (0.0, 0.2),
     "gripper_zero": (0.0, 0.02),
     "power_cut": (0.0, 60.0),
+    "pushed": (-20.0, 20.0),
+    "payload": (0.0, 5.0),
 }
 _OF_JOINTS = frozenset({"stuck", "unpowered", "collision", "hot", "zero_lost"})
 _OFF_ZERO = np.radians(5.0)
@@ -100,7 +106,7 @@ class Faults:
         self._chance = random.Random(seed)
         self._late: deque[tuple[float, Frame]] = deque()
         self._loss = self._delay = 0.0
-        self._silent = False
+        self._silent = self._has_hand = False
         self._off_until = self._on_again_at = 0.0
         self._told: list[Frame] = []
         self.bus_back_at = 0.0
@@ -109,11 +115,13 @@ class Faults:
         """Begin a fault, beside those there are; "none" ends all.
 
         Raises:
-            FaultError: it cannot be understood; nothing is changed.
+            FaultError: it cannot be understood, or needs inertias that are not known; nothing is changed.
         """
         kind, number = read_fault(text)
         if kind in _OF_JOINTS:
             self._of_joint(kind, int(number) - 1)
+        elif kind in ("pushed", "payload"):
+            self._of_hand(kind, number)
         elif kind in _NUMBERS:
             self._of_number(kind, number)
         elif kind == "none":
@@ -134,6 +142,17 @@ class Faults:
                 arm.zero[row] += _OFF_ZERO
             case _:
                 arm.heat[row] = _HOT
+
+    def _of_hand(self, kind: str, number: float) -> None:
+        try:
+            dynamics = self._arm.body.dynamics
+        except RobotError as error:
+            raise FaultError(f"'{kind}': {error}") from error
+        self._has_hand = True
+        if kind == "pushed":
+            dynamics.hand[0] = number
+        else:
+            dynamics.payload = Payload(number)
 
     def _of_number(self, kind: str, number: float) -> None:
         now = time.monotonic()
@@ -188,6 +207,8 @@ class Faults:
         arm.body.stuck[:] = arm.dead[:] = arm.collision[:] = False
         arm.heat[:] = _WARM
         arm.release_teach()
+        if self._has_hand:
+            arm.body.dynamics.hand[:], arm.body.dynamics.payload = 0.0, Payload()
         arm.body.held, arm.gripper.between, arm.gripper.silent = False, 0.0, False
         self._loss = self._delay = self.bus_back_at = self._on_again_at = 0.0
         self._off_until = min(self._off_until, time.monotonic())

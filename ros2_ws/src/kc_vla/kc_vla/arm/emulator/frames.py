@@ -14,6 +14,7 @@ ALL_MOTORS = 7
 _FIRMWARE_QUERY = 0x4AF
 MOST_GRIPPER_TORQUE = 5000
 """mN m."""
+_MIT = 0xAD
 _MOUNTS = 3
 """1 upright, 2 on its left side, 3 on its right; 0: as it is."""
 
@@ -53,6 +54,8 @@ class Move(IntEnum):
     CIRCLE = 3
     MIT = 4
     CPV = 5
+    MIT_LATER = 6
+    """The MIT mode from firmware S-V1.8-8 on."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,15 @@ class Stop:
 class ModeCommand:
     """0x151: source of the commands (1: the bus), kind of motion, share of the full velocity, percent, and mount.
 
-    The mount is 1 upright, 2 on the left side, 3 on the right side, 0 as it is.
+    The mount is 1 upright, 2 on the left side, 3 on the right side, 0 as it is. `mit` says that the drivers of the
+    motors take their commands by MIT frames.
     """
 
     control: int
     move: Move
     speed: int
     mount: int = 0
+    mit: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,10 @@ def read_command(frame: Frame) -> Command | None:
                 raise FrameError(f"frame 0x151 asks for {data[2]} % of the speed: 0 to 100 are possible")
             if data[5] > _MOUNTS:
                 raise FrameError(f"frame 0x151 sets the installation position {data[5]}: 0 to {_MOUNTS} are possible")
-            return ModeCommand(data[0], _known(Move, data[1], frame), data[2], data[5])
+            if data[3] not in (0, _MIT, 0xFF):
+                raise FrameError(f"frame 0x151 has the MIT mode {data[3]:#x}: 0, 0xad and 0xff are possible")
+            move = _known(Move, data[1], frame)
+            return ModeCommand(data[0], move, data[2], data[5], data[3] == _MIT)
         case 0x155 | 0x156 | 0x157:
             first, second = struct.unpack(">ii", data)
             return JointTarget(2 * (frame.id - 0x155), (first, second))

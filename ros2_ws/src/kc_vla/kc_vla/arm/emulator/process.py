@@ -16,6 +16,7 @@ from kc_vla.arm.emulator.arm import FIRMWARE, EmulatedArm
 from kc_vla.arm.emulator.bus import BusServer
 from kc_vla.arm.emulator.faults import Faults
 from kc_vla.arm.emulator.frames import Frame, FrameError, read_command
+from kc_vla.arm.emulator.mit_frames import read_mit
 from kc_vla.arm.emulator.setting_frames import read_setting
 from kc_vla.arm.emulator.watch import Watch
 from kc_vla.arm.remote import Calls
@@ -93,14 +94,16 @@ class EmulatorProcess:
 
     def _take(self, frame: Frame) -> None:
         try:
-            command = read_command(frame) or read_setting(frame)
+            command = read_command(frame) or read_mit(frame) or read_setting(frame)
+            if command is None:
+                return
+            if not self.arm.off:
+                self.watch.command(command)
+            answer = self.arm.receive(command)
         except FrameError as error:
             self.misunderstood.insert(0, str(error))
             return
-        if command is not None:
-            if not self.arm.off:
-                self.watch.command(command)
-            self.bus.send(self.arm.receive(command))
+        self.bus.send(answer)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kc_vla.arm.emulator.arm import EmulatedArm
-from kc_vla.arm.emulator.frames import Command, JointTarget, MotorPower, Stop, StopCode
+from kc_vla.arm.emulator.frames import Command, JointTarget, ModeCommand, MotorPower, Stop, StopCode
+from kc_vla.arm.emulator.mit_frames import MitFrame
 from kc_vla.arm.emulator.setting_frames import Setting, is_written
 
 _ROUNDING = 1e-5
@@ -45,10 +46,14 @@ class Watch:
             f"{self.disabled_raised} times disabled while raised"
         )
 
-    def command(self, command: Command | Setting) -> None:
+    def command(self, command: Command | Setting | MitFrame) -> None:
         """Look at a command before the arm gets it."""
+        if isinstance(command, MitFrame):
+            return
         if isinstance(command, JointTarget):
             self._target(command)
+        elif isinstance(command, ModeCommand) and self._arm.body.commands is not None and not command.mit:
+            self._aim = self._arm.body.angles - self._arm.zero  # out of the MIT mode it begins where it is
         elif isinstance(command, MotorPower):
             if not command.on:
                 self._loses_power()
