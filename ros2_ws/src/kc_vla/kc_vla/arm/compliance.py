@@ -1,11 +1,11 @@
 """The mode `compliance`: the joints are springs and dampers, and the torques of gravity are added.
 
-The spring of each joint is fixed at an anchor. It bears the joint up to a torque, `hold`; pushed harder, the joint gives
-way and takes its anchor along. So an arm that is released stays, also where its inertias are a little wrong, and an arm
-that gets no more commands hangs on its springs. What a set-point may not do, an anchor may not do either: it is never
-faster than the joint may be led, and never leaves the joint limits, the workspace, or the poses that the motors can
-carry. A joint that is pushed on from there stretches its spring: that is the wall. Too far or too fast, and the mode
-ends.
+The spring of each joint is fixed at an anchor. It bears the joint up to a torque, `hold`; pushed harder, the joint
+gives way and takes its anchor along. So an arm that is released stays, also where its inertias are a little wrong, and
+an arm that gets no more commands hangs on its springs. What a set-point may not do, an anchor may not do either: it is
+never faster than the joint may be led, and never leaves the joint limits, the workspace, or the poses that the motors
+can carry. A joint that is pushed on from there stretches its spring: that is the wall. Too far or too fast, and the
+mode ends.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from kc_vla.core.robot import Robot, RobotError, Vector
 
 _WALL = 0.12
 """rad by which a joint may be pushed beyond the end of its spring's give before the mode ends."""
+_OUTSIDE = 0.05
+"""m by which the flange may be pushed further out of the workspace than the anchors are before the mode ends."""
 _TOO_FAST, _TOO_LONG_S = 1.5, 0.015
 """Share of the velocity at which a joint may be led, and for how long, s, after which the mode ends."""
 _ENTERS_S, _LEAVES_S = 1.0, 0.1
@@ -122,6 +124,9 @@ class Compliance:
         if self._entered and beyond.max() > _WALL:
             joint = int(beyond.argmax())
             return f"joint {joint + 1} was pushed {np.degrees(beyond[joint]):.0f} degrees further than it may go"
+        pushed, held = self._workspace.slack(np.array([state.angles, self._anchor]))
+        if crossed := self._workspace.crossed(pushed - np.minimum(held, 0.0) + _OUTSIDE):
+            return f"the arm was pushed across the {crossed}"
         return ""
 
     def _moved(self, step: Vector) -> Vector:

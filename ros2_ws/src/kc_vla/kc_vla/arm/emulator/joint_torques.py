@@ -77,7 +77,7 @@ class JointTorques:
         inertia = dynamics.mass_matrix(angles) + np.diag(ROTORS)
         count = max(1, round(seconds / _STEP_S))
         pause = seconds / count
-        inverse = np.linalg.inv(inertia + pause * np.diag(VISCOUS))
+        inverse: Vector = np.linalg.inv(inertia + pause * np.diag(VISCOUS)).astype(float)
         for _ in range(count):
             torques = np.where(powered, commands.motor_torques(angles, speeds), 0.0) + self.hand - gravity
             free = np.asarray(inverse @ (inertia @ speeds + pause * torques), float)
