@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from kc_vla.arm.compliance import compliance_of
 from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import EmulatorProcess
@@ -36,6 +37,11 @@ _RATE_S = 0.05
 _TO_MIDDLE_S, _MOVING_S, _AFTER_S = 4.0, 1.5, 2.0
 _ACROSS_S, _LOST_S = 3.0, 0.6
 _ACROSS = "target across the table"
+_PAYLOAD = "compliant, stretched, and {} kg that the robot file does not name"
+_SOFT_CUT = "compliant, and adapter pulled out"
+_LESS, _MORE = _PAYLOAD.format("0.5"), _PAYLOAD.format("1.5")
+STRETCHED = np.radians([0.0, 110.0, -70.0, 0.0, -40.0, 0.0])
+"""About as far out as torques of 8 N m carry the arm."""
 _RESET, _STOPPED_S = "the vendor's stop, reset while supported, resumed", 0.5
 ABOVE, BEYOND = np.radians([0.0, 180.0, 0.0, 0.0, 70.0, 0.0]), np.radians([0.0, 90.0, -30.0, 0.0, -70.0, 0.0])
 _STILL = 0.02
@@ -82,6 +88,15 @@ def _go_above(harness: Harness) -> None:
     _stall(harness)
     harness.do(lambda servo, now: servo.set_target(ABOVE, 0.0, now, _ACROSS_S))
     time.sleep(_ACROSS_S + _TO_MIDDLE_S)
+
+
+def _become_soft(harness: Harness) -> None:
+    """Nobody aims, and a hand may lead the arm."""
+    _stall(harness)
+    harness.do(lambda servo, now: servo.set_target(STRETCHED, 0.0, now, _ACROSS_S))
+    time.sleep(_ACROSS_S + _STOPPED_S)
+    harness.do(lambda servo, now: servo.comply(now, True))
+    time.sleep(_STOPPED_S)
 
 
 def _aim_across(harness: Harness) -> None:
@@ -138,7 +153,17 @@ SCENARIOS: dict[str, Callable[[Harness], None]] = {
     "joint 1 stuck": lambda harness: harness.ask("stuck 1"),
     "the loop itself stands still for 0.6 s": _lose_time,
     _ACROSS: _aim_across,
+    _LESS: lambda harness: harness.ask("payload 0.5"),
+    _MORE: lambda harness: harness.ask("payload 1.5"),
+    _SOFT_CUT: lambda harness: harness.ask("unplugged 30"),
 }
+_BEFORE: dict[str, Callable[[Harness], None]] = {
+    _ACROSS: _go_above,
+    _LESS: _become_soft,
+    _MORE: _become_soft,
+    _SOFT_CUT: _become_soft,
+}
+"""What happens before it goes wrong, beside the swing."""
 
 
 def measure(quick: bool, work: Path) -> Table:
@@ -151,6 +176,7 @@ def measure(quick: bool, work: Path) -> Table:
     notes = (
         "An arm that swings at up to 30 degrees/s; control loop at 200 Hz, it counts as lost when silent for 200 ms; "
         "emulated Piper, the vendor's SDK. Times count from the moment at which it goes wrong.",
+        "A compliant arm holds up to the torque `hold` of the robot file against what it does not know of.",
         "`goes on for`: the way of the joint that went furthest from where it was then.",
         "From reported limits on: how an arm begins that lies, with the largest step seen on the bus.",
         "The last rows: `piper.launch.py` with an emulated arm, recorded cameras, learned selector and a script of "
@@ -163,19 +189,20 @@ def measure(quick: bool, work: Path) -> Table:
 def _row(name: str, harm: Callable[[Harness], None], work: Path) -> dict[str, object]:
     with _swinging(work / "bus") as harness:
         time.sleep(_MOVING_S)
-        if name == _ACROSS:
-            _go_above(harness)
+        if name in _BEFORE:
+            _BEFORE[name](harness)
         begun = time.monotonic()
         harm(harness)
         time.sleep(_AFTER_S)
         rows = [row for row in harness.log if row[0] >= begun]
         sent = np.array([row[1].set_point for row in harness.log if row[1].set_point is not None])
-    noticed = next((row for row in rows if row[1].mode is not Mode.FOLLOW or row[1].held_back), None)
+    usual = (Mode.FOLLOW, Mode.GUIDE)
+    noticed = next((row for row in rows if row[1].mode not in usual or row[1].held_back), None)
     moving = [when for when, _, _, speeds in rows if np.abs(speeds).max() > _STILL]
     way = np.degrees(max(np.abs(angles - rows[0][2]).max() for _, _, angles, _ in rows))
-    goes_on = noticed is None
+    goes_on = noticed is None and rows[-1][1].mode is Mode.FOLLOW
     return {
-        "the loop": "goes on" if noticed is None else _words(noticed[1]),
+        "the loop": ("goes on" if goes_on else "goes on, led by hand") if noticed is None else _words(noticed[1]),
         "after, ms": "-" if noticed is None else f"{(noticed[0] - begun) * 1e3:.0f}",
         "the arm stands after, ms": "-" if goes_on else f"{(moving[-1] - begun) * 1e3 if moving else 0.0:.0f}",
         "goes on for, degrees": "-" if goes_on else f"{way:.1f}",
@@ -195,7 +222,8 @@ def _swinging(path: Path) -> Iterator[Harness]:
     with running_emulator(path) as emulator:
         arm = PiperArm(PIPER, str(path), INTERFACE, patience=10.0)
         arm.connect()
-        servo = Servo(arm, SETTINGS, Workspace(KINEMATICS))
+        workspace = Workspace(KINEMATICS)
+        servo = Servo(arm, SETTINGS, workspace, compliance_of(arm, PIPER, workspace, SETTINGS))
         harness = Harness(emulator, arm, queue.SimpleQueue(), [])
         over = threading.Event()
         loop = threading.Thread(target=_step, args=(harness, servo, over))
