@@ -13,13 +13,12 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from kc_vla.arm.compliance import compliance_of
+from kc_vla.arm.compliant_servo import CompliantServo
 from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.resetting import reset
-from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.robot import Vector
@@ -62,7 +61,7 @@ class Harness:
 
     emulator: EmulatorProcess
     arm: PiperArm
-    asked: queue.SimpleQueue[Callable[[Servo, float], None]]
+    asked: queue.SimpleQueue[Callable[[CompliantServo, float], None]]
     log: list[tuple[float, Report, Vector, Vector]]
     aiming: bool = True
 
@@ -70,7 +69,7 @@ class Harness:
         """Let something go wrong."""
         self.emulator.faults.ask(fault)
 
-    def do(self, work: Callable[[Servo, float], None]) -> None:
+    def do(self, work: Callable[[CompliantServo, float], None]) -> None:
         """Have the loop do something."""
         self.asked.put(work)
 
@@ -222,8 +221,7 @@ def _swinging(path: Path) -> Iterator[Harness]:
     with running_emulator(path) as emulator:
         arm = PiperArm(PIPER, str(path), INTERFACE, patience=10.0)
         arm.connect()
-        workspace = Workspace(KINEMATICS)
-        servo = Servo(arm, SETTINGS, workspace, compliance_of(arm, PIPER, workspace, SETTINGS))
+        servo = CompliantServo(arm, SETTINGS, Workspace(KINEMATICS), PIPER)
         harness = Harness(emulator, arm, queue.SimpleQueue(), [])
         over = threading.Event()
         loop = threading.Thread(target=_step, args=(harness, servo, over))
@@ -243,7 +241,7 @@ def _swinging(path: Path) -> Iterator[Harness]:
             arm.close()
 
 
-def _step(harness: Harness, servo: Servo, over: threading.Event) -> None:
+def _step(harness: Harness, servo: CompliantServo, over: threading.Event) -> None:
     body = harness.emulator.arm.body
     for now, _ in control_periods(SETTINGS.period):
         if over.is_set():

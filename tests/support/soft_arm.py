@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from kc_vla.arm.compliance import Compliance, compliance_of
+from kc_vla.arm.compliant_servo import CompliantServo
 from kc_vla.arm.emulator.joint_torques import MotorCommands
 from kc_vla.arm.interface import ArmState, Impedance
-from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.compliance import Payload
@@ -87,15 +86,12 @@ class SoftHarness:
         """Power the arm at `angles` (N,), rad."""
         self.arm = arm or SoftArm()
         self.arm.body.angles = np.array(angles, float)
-        self.servo = Servo(self.arm, SETTINGS, WORKSPACE, self._mode(robot))
+        self.servo = CompliantServo(self.arm, SETTINGS, WORKSPACE, robot)
         self.now = 100.0
         self.reports: list[Report] = []
         self.heights: list[float] = []
         self.fastest = 0.0
         power(self.servo, self.now, SETTINGS.period)
-
-    def _mode(self, robot: Robot) -> Compliance:
-        return compliance_of(self.arm, robot, WORKSPACE, SETTINGS)
 
     def run(self, seconds: float, until: Callable[[], bool] = lambda: False) -> Report:
         """Let time pass, until something is true."""

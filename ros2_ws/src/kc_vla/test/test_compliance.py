@@ -11,9 +11,9 @@ from piper import HIGHEST, KINEMATICS, LOWEST, PIPER
 from soft_arm import SETTINGS, WORKSPACE, SoftArm, SoftHarness
 
 from kc_vla.arm.compliance import compliance_of
+from kc_vla.arm.compliant_servo import CompliantServo
 from kc_vla.arm.interface import ArmError, Impedance
 from kc_vla.arm.offsets import Offsets, offset_arm
-from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode
 from kc_vla.arm.set_points import RefusedSetPointError, SetPointGuard
 from kc_vla.core.robot import Vector, load_robot
@@ -254,7 +254,7 @@ def test_a_calibrated_arm_is_compliant_in_true_angles() -> None:
     raw, off = SoftArm(), np.radians([1.0, -1.0, 0.5, 0.0, 0.0, 2.0])
     arm = offset_arm(raw, Offsets(off, PIPER.limits))
     raw.body.angles = RAISED - off
-    servo = Servo(arm, SETTINGS, WORKSPACE, compliance_of(arm, PIPER, WORKSPACE, SETTINGS))
+    servo = CompliantServo(arm, SETTINGS, WORKSPACE, PIPER)
     servo.resume(0.0)
     for k in range(20):
         servo.step(k * SETTINGS.period)
@@ -270,6 +270,10 @@ def test_a_calibrated_arm_is_compliant_in_true_angles() -> None:
 def test_an_arm_without_gains_or_inertias_has_no_such_mode(robot, why) -> None:
     with pytest.raises(ArmError, match=why):
         compliance_of(SoftArm(), robot, WORKSPACE, SETTINGS)
+    harness = SoftHarness(RAISED, robot=robot)
+    with pytest.raises(ArmError, match=f"not compliant: .*{why}"):
+        harness.servo.comply(harness.now, True)
+    assert harness.mode is Mode.HOLD
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from piper_sdk import C_PiperInterface_V2
 
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import INTERFACE
-from kc_vla.arm.emulator.frames import Frame, FrameError, ModeCommand, MotorPower, Move, read_command
+from kc_vla.arm.emulator.frames import Frame, FrameError, ModeCommand, MotorPower, Move, Stop, StopCode, read_command
 from kc_vla.arm.emulator.mit_frames import MitFrame, read_mit, taken_apart
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.interface import ArmError, Impedance
@@ -123,12 +123,19 @@ def test_an_emulated_arm_without_inertias_has_no_such_mode():
         powered_emulator(robot=load_robot("piper_h")).receive(ModeCommand(1, Move.MIT, 0, mit=True))
 
 
-def test_in_the_mode_without_a_command_it_falls_and_a_stop_lets_it_down():
+def test_in_the_mode_without_a_command_it_falls_and_a_stop_brakes_that() -> None:
     arm = powered_emulator()
     arm.receive(ModeCommand(1, Move.MIT, 0, mit=True))
     for _ in range(60):
         arm.step(0.005)
-    assert np.abs(arm.body.angles - RAISED).max() > 0.1
+    fallen = np.abs(arm.body.angles - RAISED).max()
+    assert fallen > 0.1
+    arm.receive(Stop(StopCode.STOP, 0))
+    assert arm.body.commands is None
+    before = arm.body.angles.copy()
+    for _ in range(60):
+        arm.step(0.005)
+    assert np.abs(arm.body.angles - before).max() < fallen
 
 
 @contextmanager

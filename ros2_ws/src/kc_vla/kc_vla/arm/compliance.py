@@ -4,7 +4,7 @@ The spring of each joint is fixed at an anchor. It bears the joint up to a torqu
 gives way and takes its anchor along. So an arm that is released stays, also where its inertias are a little wrong, and
 an arm that gets no more commands hangs on its springs. What a set-point may not do, an anchor may not do either: it is
 never faster than the joint may be led, and never leaves the joint limits, the workspace, or the poses that the motors
-can carry. A joint that is pushed on from there stretches its spring: that is the wall. Too far or too fast, and the
+can carry. A joint that is pushed on from there pulls at its spring: that is the wall. Too far or too fast, and the
 mode ends.
 """
 

@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 
 from kc_vla.arm.claim import claim
-from kc_vla.arm.compliance import Compliance, compliance_of
+from kc_vla.arm.compliant_servo import CompliantServo
 from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.home_pose import HomePose
-from kc_vla.arm.interface import ArmDriver, ArmError, ArmState, MovableArm, UnfitArmError
+from kc_vla.arm.interface import ArmDriver, ArmError, ArmState, UnfitArmError
 from kc_vla.arm.kinds import choose_arm
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.limiter import LimiterError
@@ -93,10 +93,9 @@ class ControlProcess:
         self._calls = calls
         self._claim: socket.socket | None = None
         self._arm: ArmDriver | None = None
-        self._servo: Servo | None = None
+        self._servo: CompliantServo | None = None
         self._show_every = 1
         self._reconnect_at = 0.0
-        self._never_soft = ""
         self.period, self._stale_after = _POLL_S, 0.0
 
     # -- calls --------------------------------------------------------------------------------------------------
@@ -133,7 +132,7 @@ class ControlProcess:
         had_power = arm.may_be_enabled()
         moved = offset_arm(arm, wiring.offsets)
         workspace = Workspace(arm.kinematics, settings.lowest, settings.highest, wiring.robot.down)
-        servo = Servo(moved, settings, workspace, self._soft_mode(moved, wiring, workspace, settings))
+        servo = CompliantServo(moved, settings, workspace, wiring.robot)
         warnings = (*warnings, *arm.warnings, *_doubts(servo.home, arm, moved.read_state()))
         self._servo = servo
         self.period, self._stale_after = settings.period, settings.stale_after
@@ -198,8 +197,6 @@ class ControlProcess:
         servo = self._connected
         if not on:
             servo.stiffen(SWITCHED_OFF)
-        elif self._never_soft:
-            raise ArmError(f"not compliant: {self._never_soft}")
         else:
             servo.comply(time.monotonic(), guides)
 
@@ -266,16 +263,6 @@ class ControlProcess:
                 self._calls.show(Told(report, now, parked, servo.target, clamped, tuple(lateness), arm.diagnostics()))
                 lateness.clear()
 
-    def _soft_mode(
-        self, arm: MovableArm, wiring: Wiring, workspace: Workspace, settings: ServoSettings
-    ) -> Compliance | None:
-        """Return the mode `compliance` of the arm; None where it has none. Why is said when a person asks for it."""
-        try:
-            return compliance_of(arm, wiring.robot, workspace, settings)
-        except ArmError as error:
-            self._never_soft = str(error)
-            return None
-
     def _open(self, arm: ArmDriver, name: str, patience: float) -> None:
         """Claim the arm and connect; wait a while for one that is about to come up, or to be given free."""
         until = time.monotonic() + patience
@@ -293,7 +280,7 @@ class ControlProcess:
                 return
 
     @property
-    def _connected(self) -> Servo:
+    def _connected(self) -> CompliantServo:
         if self._servo is None:
             raise ArmError("the arm is not connected")
         return self._servo

@@ -84,8 +84,8 @@ def encoding_of(firmware: str) -> MitEncoding:
     version = firmware_version(firmware) if FIRMWARE.fullmatch(firmware) else ()
     if version[:2] != _SERIES or version < _OLDEST:
         raise ArmError(
-            f"the firmware '{firmware}' of the arm has no compliance: how S-V1.8-3 and later ones of S-V1.8 take "
-            "torques is known, of others it is not, or they give another torque than they are sent"
+            f"the firmware '{firmware}' of the arm has no compliance: only S-V1.8-3 and later ones of S-V1.8 are known "
+            "to give the torque that they are sent"
         )
     if version < _TWELVE_BITS:
         return MitEncoding(move=_EARLIER, torque=8.0, bits=8, has_checksum=True)

@@ -13,7 +13,6 @@ from collections import Counter, deque
 
 import numpy as np
 
-from kc_vla.arm.compliance import Compliance
 from kc_vla.arm.home_pose import HomePose
 from kc_vla.arm.interface import ArmError, ArmState, MovableArm
 from kc_vla.arm.limiter import MotionLimits, SetPointLimiter
@@ -51,21 +50,18 @@ class Servo:
         clamped: number of targets that were cut, by the limit that cut them.
     """
 
-    def __init__(
-        self, arm: MovableArm, settings: ServoSettings, workspace: Workspace, compliance: Compliance | None = None
-    ) -> None:
+    def __init__(self, arm: MovableArm, settings: ServoSettings, workspace: Workspace) -> None:
         """Prepare a blocked servo; the first `resume` enables the arm.
 
         Args:
             arm: arm of N joints, connected; its own limits count where they are narrower than the settings.
             settings: periods, s, and limits of velocity, rad/s, acceleration, rad/s2, and jerk, rad/s3, for all joints.
             workspace: box in the base frame, m, that the flange must not leave; it knows the arm's kinematics.
-            compliance: the soft mode of the arm; None where it has none.
 
         Raises:
             ArmError: The limits of the arm leave a joint no motion.
         """
-        self._arm, self._settings, self._workspace, self._compliance = arm, settings, workspace, compliance
+        self._arm, self._settings, self._workspace = arm, settings, workspace
         own, ones = arm.limits, np.ones(len(arm.home_pose))
         joints = JointLimits(own.lowest, own.highest, np.minimum(own.speed, settings.speed))
         acceleration = np.minimum(own.acceleration, settings.acceleration * ones)
@@ -152,52 +148,12 @@ class Servo:
         self._ramp = Ramp(self._ramp.at(now), np.array(angles, float), now, seconds)
         self._gripper, self._is_told, self._mode, self._reason = gripper, True, Mode.FOLLOW, ""
 
-    def comply(self, now: float, guides: bool) -> None:
-        """Make the joints springs and dampers, because a person has said so; `stiffen` and any fault end it.
-
-        Args:
-            now: Steady time, s.
-            guides: Whether the arm goes where a hand leads it. Otherwise it follows its targets, softly.
-
-        Raises:
-            ArmError: The arm has no such mode, is blocked or moves by itself; the text says what to do.
-        """
-        if self._compliance is None:
-            raise ArmError("this arm has no compliance")
-        if self._mode not in (Mode.HOLD, Mode.FOLLOW, Mode.GUIDE):
-            raise ArmError(f"not compliant: the arm does this: {self._mode}: {self._reason}")
-        state = self._arm.read_state()
-        if trouble := self._checks.trouble(state) or self._outside.advice:
-            raise ArmError(f"not compliant: {trouble}")
-        self._compliance.begin(state, now, guides)
-        self._begin_at(state.angles)
-        self._mode, self._reason = (Mode.GUIDE, "led by hand") if guides else (Mode.HOLD, "holds softly")
-
-    def stiffen(self, reason: str, state: ArmState | None = None) -> None:
-        """End `comply`, and hold where the arm is; nothing happens to an arm that is not compliant.
-
-        Args:
-            reason: Text that the reports carry from now on.
-            state: State of the arm; None: it is read.
-        """
-        if not self._is_soft:
-            return
-        assert self._compliance is not None
-        self._compliance.end()
-        state = state or self._arm.read_state()
-        if self._checks.is_lost(state):  # it hangs on its springs; where it is will be known when it is resumed
-            self._mode, self._reason, self._mute, self._blocked_at = Mode.BLOCKED, reason, True, state.gripper
-            return
-        self._begin_at(state.angles)
-        self._mode, self._reason = Mode.HOLD, reason
-
     def halt(self, reason: str) -> None:
         """Come to rest as soon as the limits allow, and hold; the way to the home pose is given up, too.
 
         Args:
             reason: Text that the reports carry from now on; it says why the arm halted.
         """
-        self.stiffen(reason)
         if self._mode is Mode.POWERING:  # what has power holds by itself
             self._mode, self._reason = Mode.BLOCKED, reason
         elif self._mode is Mode.RETURN:
@@ -216,7 +172,6 @@ class Servo:
         Raises:
             ArmError: The arm or its home pose is outside of the joint limits, or no way there is inside the workspace.
         """
-        self.stiffen("about to park")
         if self._mode is Mode.RETURN:
             self.halt("not parked")
             raise ArmError(self._outside.text)
@@ -307,8 +262,6 @@ class Servo:
                 self._reason = self._outside.said(state.angles, self._reason)
         elif trouble := self._checks.stalled(stalled) or self._checks.trouble(state) or self._strayed(state, now):
             self._block(state, trouble)
-        elif self._is_soft and (ended := self._ends(state, now)):
-            self.stiffen(f"compliance has ended: {ended}", state)
         elif self._mode is Mode.RETURN:
             self._go_on_returning(state, now)
         elif self._mode is Mode.FOLLOW and self._ramp.over(now) > self._settings.grace:
@@ -319,35 +272,23 @@ class Servo:
             return Report(self._mode, self._reason, state, None, outside=self._outside.text)
         way = self._limiter.next(self._ramp.at(now), self._ramp.speeds(now))
         set_point = self._limiter.reachable(way)  # it may lie a little beyond
-        if soft := self._compliance if self._is_soft else None:
-            command = soft.next(state, set_point, self._gripper)
-            set_point = command.angles
-        if self._steps % self._settings.command_every == 0:
-            try:
-                if soft:
-                    self._guard.send_impedance(command)
-                else:
-                    self._guard.send(set_point, self._gripper)
-            except RefusedSetPointError as error:  # the arm holds what it was sent last
-                self._mode, self._reason, self._mute = Mode.BLOCKED, str(error), True
+        try:
+            set_point = self._send(set_point, state)
+        except RefusedSetPointError as error:  # the arm holds what it was sent last
+            self._mode, self._reason, self._mute = Mode.BLOCKED, str(error), True
         shown, held_back = (None if self._mute else set_point), self._limiter.held_back
-        return Report(self._mode, self._reason, state, shown, held_back, self._outside.text, self._is_soft)
+        return Report(self._mode, self._reason, state, shown, held_back, self._outside.text, self.is_compliant)
 
     @property
-    def _is_soft(self) -> bool:
-        return self._compliance is not None and self._compliance.active
+    def is_compliant(self) -> bool:
+        """Return whether the joints are springs, see `kc_vla.arm.compliant_servo`."""
+        return False
 
-    def _ends(self, state: ArmState, now: float) -> str:
-        assert self._compliance is not None
-        return self._compliance.ends(state, now)
-
-    def _begin_at(self, angles: Vector) -> None:
-        """Begin to send at the measured angles (N,), rad, as if the arm had stood there always."""
-        self._guard.begin(angles)
-        start = beginning(angles, self._arm.limits, self._guard.step)
-        self._limiter.begin(start)
-        self._stay(start)
-        self._checks.begin()
+    def _send(self, set_point: Vector, state: ArmState) -> Vector:
+        """Send a set-point (N,), rad, in the periods in which the arm gets one, and return it."""
+        if self._steps % self._settings.command_every == 0:
+            self._guard.send(set_point, self._gripper)
+        return set_point
 
     def _expire(self) -> None:
         """End the motion because no new target comes: finish a short rest of it, and give up a longer one."""
@@ -361,14 +302,10 @@ class Servo:
         elif state.powered.all() and state.in_command_mode and not state.gripper_faults:
             if self._stays_outside(state):
                 return
-            start = beginning(state.angles, self._arm.limits, self._guard.step)
-            self._guard.begin(state.angles)
-            returns = self._outside.look(start)
-            self._limiter.begin(start, self._settings.return_speed if returns else np.inf)
-            self._stay(start)
+            returns = self._outside.look(beginning(state.angles, self._arm.limits, self._guard.step))
+            start = self._begin_at(state.angles, self._settings.return_speed if returns else np.inf)
             self._gripper = min(self._gripper, state.gripper) if self._keeps_grip else state.gripper
             self._mute, self._steps = False, 0  # the first set-point, where it is, leaves in this period
-            self._checks.begin()
             if returns:
                 self._return(start, now)
             else:
@@ -377,6 +314,15 @@ class Servo:
             self._mode, self._reason = Mode.BLOCKED, self._checks.trouble(state)
         elif self._steps % _ASK_EVERY == 0:
             self._arm.enable()
+
+    def _begin_at(self, angles: Vector, top: float = np.inf) -> Vector:
+        """Begin at rest at the measured angles (N,), rad, with velocities up to `top`, rad/s; return the set-point."""
+        start = beginning(angles, self._arm.limits, self._guard.step)
+        self._guard.begin(angles)
+        self._limiter.begin(start, top)
+        self._stay(start)
+        self._checks.begin()
+        return start
 
     def _return(self, start: Vector, now: float) -> None:
         """Lead the arm back inside at the velocity limit of the limiter: a loop that is late does not hurry."""
@@ -402,8 +348,6 @@ class Servo:
         return True
 
     def _strayed(self, state: ArmState, now: float) -> str:
-        if self._mode is Mode.GUIDE:
-            return ""
         if self._mode is not Mode.RETURN:
             return self._checks.strayed(state, self._limiter.angles, now, self._settings.astray)
         lags = self._checks.strayed(state, self._limiter.angles, now, _LAGS)
@@ -414,7 +358,6 @@ class Servo:
             self._arm.disable()
 
     def _block(self, state: ArmState, trouble: str) -> None:
-        self.stiffen(trouble, state)
         self._mute = self._checks.is_lost(state)
         is_seen = state.age <= NOW_S and not self._mute
         astray = (np.abs(state.angles - self._limiter.angles) > self._settings.astray) & is_seen

@@ -299,7 +299,7 @@ class ArmSession:
             way = f"{RESET}, then {RESUME} are called" if report.state.own_stop else f"{RESUME} is called"
             self.say(Gravity.PROBLEM, f"the arm is blocked until {way}: {blocked}")
             self._answers_again = ""
-        if self._compliant and not report.compliant:
+        if self._compliant and not report.compliant and report.mode is not Mode.BLOCKED:
             self.say(
                 Gravity.NEWS if report.reason == SWITCHED_OFF else Gravity.WARNING, f"the arm holds: {report.reason}"
             )

@@ -24,7 +24,7 @@ VISCOUS = np.array([0.3, 0.3, 0.3, 0.05, 0.05, 0.05])
 ROTORS = np.array([0.02, 0.02, 0.02, 0.005, 0.005, 0.005])
 """Inertia of the rotors behind their gears, kg m2."""
 MOST_TORQUE = np.array([21.0, 21.0, 21.0, 8.0, 8.0, 8.0])
-"""Of the motors, N m."""
+"""Largest torque of the motors, N m."""
 _STEP_S = 1e-3
 _SWEEPS = 4
 """Passes in which the friction of each joint takes the others into account."""
@@ -36,9 +36,9 @@ def _none() -> Vector:
 
 @dataclass(eq=False)
 class MotorCommands:
-    """What the motor drivers were told last: torque = stiffness (angle - q) + damping (speed - v) + torque, all (6,).
+    """The last command of the motor drivers: torque = stiffness (angle - q) + damping (speed - v) + torque, all (6,).
 
-    A driver that was told nothing in this mode yet gives no torque.
+    A driver without a command in this mode gives no torque.
     """
 
     angles: Vector = field(default_factory=_none)

@@ -31,7 +31,7 @@ class MitFrame:
 
 @dataclass(frozen=True)
 class MitTarget:
-    """What a driver is told: angle, rad, speed, rad/s, stiffness, N m/rad, damping, N m s/rad, and torque, N m."""
+    """The command of a driver: angle, rad, speed, rad/s, stiffness, N m/rad, damping, N m s/rad, and torque, N m."""
 
     angle: float
     speed: float
@@ -55,7 +55,7 @@ def mit_move(firmware: str) -> Move:
 
 
 def taken_apart(frame: MitFrame, firmware: str) -> MitTarget:
-    """Return what a frame tells a motor of an arm with this firmware. Raises: FrameError: its checksum is wrong."""
+    """Return the command that an arm with this firmware reads in a frame. Raises: FrameError: its checksum is wrong."""
     version, data = firmware_version(firmware), frame.data
     angle, speed = struct.unpack(">H", data[:2])[0], data[2] << 4 | data[3] >> 4
     stiffness, damping = (data[3] & 0xF) << 8 | data[4], data[5] << 4 | data[6] >> 4
