@@ -12,10 +12,12 @@ from soft_arm import SETTINGS, WORKSPACE, SoftArm, SoftHarness
 
 from kc_vla.arm.compliance import compliance_of
 from kc_vla.arm.compliant_servo import CompliantServo
+from kc_vla.arm.dynamics import ArmDynamics
 from kc_vla.arm.interface import ArmError, Impedance
 from kc_vla.arm.offsets import Offsets, offset_arm
 from kc_vla.arm.servo_modes import Mode
 from kc_vla.arm.set_points import RefusedSetPointError, SetPointGuard
+from kc_vla.core.inertia import read_inertia
 from kc_vla.core.robot import Vector, load_robot
 
 RAISED = np.radians([10.0, 80.0, -60.0, 0.0, 20.0, 5.0])
@@ -195,6 +197,35 @@ def test_a_wall_stands_at_the_floor_and_gives_way_to_a_hand_that_leads_back() ->
     harness.arm.push(np.array([0.0, -4.0, 0.0, 0.0, 0.0, 0.0]))
     harness.run(0.8)
     assert WORKSPACE.slack(harness.arm.body.angles).min() > low + 0.02
+
+
+def test_it_is_not_led_to_where_its_motors_cannot_carry_it() -> None:
+    """The torque of S-V1.8-3 to S-V1.8-7 does not carry a Piper that is stretched out."""
+    bent = np.radians([0.0, 100.0, -90.0, 0.0, 0.0, 0.0])
+    harness = SoftHarness(bent, SoftArm(most_torque=8.0))
+    harness.comply()
+    harness.arm.push(np.array([0.0, 4.0, 0.0, 0.0, 0.0, 0.0]))  # outwards
+    harness.run(2.0)
+    needed = ArmDynamics(KINEMATICS, read_inertia(PIPER)).gravity(harness.arm.springs[-1])
+    assert 7.0 < np.abs(needed).max() <= 8.0 + 1e-6
+    harness.arm.push(np.zeros(6))
+    harness.run(1.0)
+    assert harness.mode is Mode.GUIDE
+    assert harness.arm.is_soft
+    assert np.abs(harness.arm.body.speeds).max() < 1e-3
+
+
+def test_an_arm_on_its_way_becomes_soft_without_a_jump() -> None:
+    harness = SoftHarness(RAISED)
+    harness.servo.set_target(RAISED + np.radians([40.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 0.02, harness.now, 1.0)
+    harness.run(0.6)
+    assert harness.mode is Mode.FOLLOW
+    harness.comply()
+    at = harness.arm.body.angles.copy()
+    harness.run(0.5)
+    assert harness.mode is Mode.GUIDE
+    assert np.abs(harness.arm.body.angles - at).max() < STOPS_RAD
+    springs_are_set_points(harness)
 
 
 def test_in_contact_it_follows_its_targets_and_presses_no_harder_than_it_may() -> None:

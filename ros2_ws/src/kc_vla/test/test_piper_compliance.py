@@ -182,6 +182,15 @@ def test_it_enters_the_mode_is_held_by_springs_and_leaves_it_where_it_is(bus_pat
         assert emulator.watch.disabled_raised == 0
 
 
+def test_a_third_of_all_frames_lost_does_not_leave_it_in_between(bus_path):
+    with raised(bus_path) as (arm, emulator):
+        emulator.faults.ask("loss 0.3")
+        until(lambda: arm.read_state().impedance, lambda: arm.set_impedance(impedance(stiffness=400.0)))
+        at = arm.read_state().angles
+        until(lambda: emulator.arm.body.commands is None, lambda: arm.set_target(at, 0.02))
+        np.testing.assert_allclose(emulator.arm.body.angles, at, atol=0.05)
+
+
 def test_an_arm_that_a_killed_process_left_in_the_mode_follows_angles_again(bus_path):
     with raised(bus_path) as (arm, _):
         until(lambda: arm.read_state().impedance, lambda: arm.set_impedance(impedance(stiffness=400.0)))

@@ -98,9 +98,9 @@ class Compliance:
             gripper: its width, m.
         """
         at, give = state.angles, self._gains.give
-        if not self._entered:  # until then it holds by itself
-            self._anchor = np.clip(at, *self._bounds())
         goal = np.clip(self._anchor if self.guides else target, at - give, at + give)
+        if not self._entered:  # until then it holds by itself, or comes to rest
+            goal = at
         most = self._speed * self._period
         self._anchor = self._moved(np.clip(goal - self._anchor, -most, most))
         torques = np.clip(self._dynamics.gravity(at), -self._torque, self._torque)
