@@ -55,7 +55,7 @@ check_system_packages() {
 check_environment() {
   local package
   local -a packages=(kc_vla_msgs kc_vla kc_vla_sim)
-  [[ -n $ROS_PREFIX ]] || packages+=(tf2_msgs vision_msgs)
+  [[ -n $ROS_PREFIX ]] || packages+=(control_msgs tf2_msgs vision_msgs)
   if environment_is_current; then
     item "Python packages" "" "$VENV, as locked, $BUILD"
   elif [[ -f $STAMP ]]; then

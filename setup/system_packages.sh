@@ -11,7 +11,7 @@ declare -A SYSTEM_NEEDS=(
 )
 
 # What the stack uses of an installed ROS 2, by ROS package name: what the packages depend on, verbs of ros2, middleware.
-ROS_NEEDS=(action_msgs ament_cmake ament_index_python builtin_interfaces diagnostic_msgs domain_coordinator
+ROS_NEEDS=(action_msgs ament_cmake ament_index_python builtin_interfaces control_msgs diagnostic_msgs domain_coordinator
   geometry_msgs launch launch_ros nav_msgs rcl_interfaces rclpy rmw_fastrtps_cpp ros2action ros2bag ros2launch ros2param
   ros2run ros2service ros2topic rosgraph_msgs rosidl_default_generators rosidl_default_runtime sensor_msgs std_msgs
   std_srvs tf2_msgs trajectory_msgs vision_msgs visualization_msgs)

@@ -16,7 +16,7 @@ from kc_vla.machine.finding import Finding, Level
 
 STAMP = "kc_vla_stamp"
 """What ./setup.sh leaves in the environment that it made, in lines name=value."""
-_NEEDED = ("rclpy", "kc_vla_msgs", "tf2_msgs", "vision_msgs")
+_NEEDED = ("rclpy", "kc_vla_msgs", "control_msgs", "tf2_msgs", "vision_msgs")
 _FAST_DDS = "rmw_fastrtps_cpp"
 _PROFILE_NAMES = ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
 _LEAST_SEGMENT = 8 << 20
