@@ -40,6 +40,10 @@ RESUME = "arm/resume"
 RESET = "arm/reset"
 COMPLIANCE = "arm/compliance"
 
+FOLLOW_TRAJECTORY = "arm_controller/follow_joint_trajectory"  # named as clients of ros2_control look for it
+JOINT_TRAJECTORY = "arm_controller/joint_trajectory"
+GRIPPER_COMMAND = "gripper_controller/gripper_cmd"
+
 RESET_SIMULATION = "simulator/reset"
 EXPERT_CHUNK = "simulator/expert_chunk"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,9 @@ from kc_vla.core.codec import CodecError
 from kc_vla.core.episode import Episode
 from kc_vla.inference.worker import JobOutcome, LateError, NoResultError, OutdatedError
 from kc_vla.keyframes.observation import Observation
-from kc_vla.policy.interface import PolicyError, PolicyInput, Proprioception, UnfitPolicyError
+from kc_vla.policy.backends import BACKENDS
+from kc_vla.policy.interface import Backend, PolicyError, PolicyInput, Proprioception, UnfitPolicyError
+from kc_vla.policy.trajectory.backend import TrajectoryBackend
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
 from kc_vla.ros.control_authority import ActionProvider, ControlAuthority
@@ -29,6 +32,9 @@ from kc_vla.ros.streams import OFFERS
 from kc_vla.ros.work import answer
 from kc_vla_msgs.msg import ActionChunk
 from kc_vla_msgs.srv import PredictChunk
+
+if TYPE_CHECKING:
+    from kc_vla.ros.trajectory_server import TrajectoryServer
 
 
 class PolicyServerNode(StackNode):
@@ -49,7 +55,10 @@ class PolicyServerNode(StackNode):
         values = self.parameters
         context = values.context(self._listen, self.statistics.add)
         self._driving = ControlAuthority(self, context, values, lambda: self._inputs.newest)
-        self._inputs = PolicyInputs(self, self._driving.policy.codec, values.wait_timeout, values.sync_tolerance)
+        codec = self._driving.policy.codec
+        views = codec.robot.views if BACKENDS.get(values.backend).cameras else ()
+        self._inputs = PolicyInputs(self, codec, views, values.wait_timeout, values.sync_tolerance)
+        self._trajectories = self._serve_trajectories(self._driving.policy.backend)
         self._chunks = self.advertise(ActionChunk, topics.POLICY_CHUNK, qos.EVENT)
         self.watch_episodes()
         self.subscribe(String, topics.SKILL_INSTRUCTION, self._on_instruction, qos.STATUS)
@@ -57,6 +66,8 @@ class PolicyServerNode(StackNode):
 
     def stop(self) -> None:
         """Leave a backend that thinks to itself."""
+        if self._trajectories is not None:
+            self._trajectories.close()
         self._driving.close()
 
     def on_episode(self, episode: Episode) -> None:
@@ -86,6 +97,14 @@ class PolicyServerNode(StackNode):
 
     def _on_instruction(self, message: String) -> None:
         self._instruction = message.data
+
+    def _serve_trajectories(self, backend: Backend) -> TrajectoryServer | None:
+        """Return what clients of ros2_control find here; None where the policy is another."""
+        if not isinstance(backend, TrajectoryBackend):
+            return None
+        from kc_vla.ros.trajectory_server import TrajectoryServer  # which alone needs control_msgs
+
+        return TrajectoryServer(self, backend, lambda: self._driving.by_person)
 
     def _listen(self, stream: str, offer: Callable[..., None]) -> None:
         kind, topic, values = OFFERS[stream]

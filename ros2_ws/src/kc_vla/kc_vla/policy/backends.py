@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from kc_vla.core.choice import LaunchChoice
@@ -51,10 +51,12 @@ class PolicyKind(LaunchChoice, Generic[T]):
         options: frozen dataclass of the policy's options, its fields made by `kc_vla.core.options.option`. The node
             fills those that have the name of one of its parameters; all can be given in its parameter `options`.
         make: makes the policy, or raises a `PolicyError`. It imports what it needs, the row does not.
+        cameras: whether a chunk begins at a frame of the cameras; without, at a state of the arm alone.
     """
 
     options: type[T]
     make: Callable[[PolicyContext, T], Backend]
+    cameras: bool = field(default=True, kw_only=True)
 
 
 _ROWS = "kc_vla.policy.rows"
@@ -71,6 +73,7 @@ BACKENDS: OpenTable[PolicyKind[Any]] = OpenTable(
         "replay": f"{_ROWS}:REPLAY",
         "scripted": f"{_ROWS}:SCRIPTED",
         "driven": f"{_ROWS}:DRIVEN",
+        "trajectory": f"{_ROWS}:TRAJECTORY",
         "leader": f"{_ROWS}:LEADER",
         "joy": f"{_ROWS}:JOY",
     },

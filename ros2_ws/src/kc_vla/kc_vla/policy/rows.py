@@ -15,6 +15,7 @@ from kc_vla.policy.options import (
     OpenPiOptions,
     RecordingOptions,
     ScriptOptions,
+    TrajectoryOptions,
 )
 
 
@@ -67,6 +68,12 @@ def _driven(context: PolicyContext, options: ExternalOptions) -> Backend:
     return open_driven(context, options)
 
 
+def _trajectory(context: PolicyContext, options: TrajectoryOptions) -> Backend:
+    from kc_vla.policy.trajectory.backend import TrajectoryBackend
+
+    return TrajectoryBackend(context.robot, options)
+
+
 def _leader(context: PolicyContext, options: NoOptions) -> Backend:
     from kc_vla.policy.teleop import LeaderBackend
 
@@ -92,6 +99,14 @@ REPLAY = PolicyKind("the actions of a recorded episode, bag:=", RecordingOptions
 SCRIPTED = PolicyKind("poses of a file, script:=", ScriptOptions, _scripted, graphs=("piper", "replay"), inline=True)
 DRIVEN = PolicyKind(
     "a program at a local socket, such as LeRobot's, socket:=", ExternalOptions, _driven, graphs=("maniskill", "piper")
+)
+TRAJECTORY = PolicyKind(
+    "trajectories of MoveIt or another ros2_control client",
+    TrajectoryOptions,
+    _trajectory,
+    graphs=("piper",),
+    inline=True,
+    cameras=False,
 )
 LEADER = PolicyKind("a second Piper led by hand", NoOptions, _leader, graphs=("piper",), inline=True)
 JOY = PolicyKind("a gamepad or the keyboard", NoOptions, _joy, graphs=("piper",), inline=True)

@@ -107,12 +107,15 @@ class StackNode(LifecycleNode):
         self,
         kind: type,
         topic: str,
-        callback: Callable[..., None],
+        callback: Callable[..., Any],
         profile: QoSProfile,
         raw: bool = False,
         group: CallbackGroup | None = None,
     ) -> Any:
-        """Listen to a topic while active, or until `unsubscribe`; `callback(message)` or `callback(message, info)`."""
+        """Listen to a topic while active, or until `unsubscribe`; `callback(message)` or `callback(message, info)`.
+
+        The callback may be a coroutine.
+        """
         together = group or self._together
         entity = self.create_subscription(kind, topic, callback, profile, raw=raw, callback_group=together)
         self._made.append((self.destroy_subscription, entity))

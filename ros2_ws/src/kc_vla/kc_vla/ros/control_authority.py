@@ -96,6 +96,11 @@ class ControlAuthority:
         """Return the number of the present turn; what was asked for in another one is void."""
         return 0 if self._take_over is None else self._take_over.turn
 
+    @property
+    def by_person(self) -> bool:
+        """Return whether a person is in control."""
+        return self._driver is Who.PERSON
+
     def require(self, turn: int) -> None:
         """Raise OutdatedError if the control has changed since that turn."""
         if turn != self.turn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,15 @@ RECENT = 32
 class PolicyInputs:
     """The inputs of a policy in the running episode."""
 
-    def __init__(self, node: StackNode, codec: Codec, timeout: float, sync_tolerance: float) -> None:
+    def __init__(
+        self, node: StackNode, codec: Codec, views: Sequence[str], timeout: float, sync_tolerance: float
+    ) -> None:
         """Subscribe to all that a policy needs.
 
         Args:
             node: of the policy server.
             codec: of the robot.
+            views: that an observation needs; without any it is the state of the arm alone.
             timeout: of each wait, s.
             sync_tolerance: between streams of one frame, s.
         """
@@ -46,7 +50,7 @@ class PolicyInputs:
         self._recent: OrderedDict[int, Observation] = OrderedDict()
         self._codec = codec
         self._keyframes: dict[int, RememberedFrame] = {}  # with their pictures, by frame
-        self._feed = ObservationFeed(node, codec.robot.views, sync_tolerance, self._on_observation)
+        self._feed = ObservationFeed(node, views, sync_tolerance, self._on_observation)
 
     @property
     def newest(self) -> int:

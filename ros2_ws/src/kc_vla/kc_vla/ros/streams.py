@@ -112,15 +112,17 @@ class ObservationFeed:
 
         Args:
             node: that listens.
-            views: of the robot.
+            views: of the robot; without any the joint states count the frames.
             tolerance_s: between the streams, s.
             on_observation: called with each new observation.
             on_repeat: called when the newest frame came again.
         """
         self._node, self._views = node, tuple(views)
+        streams = (*views, "joints", "tool_pose")
+        self._reference, others = streams[0], streams[1:]
         self._on_observation = on_observation
         self._on_repeat = on_repeat
-        self._streams = Synchronizer(views[0], (*views[1:], "joints", "tool_pose"), round(tolerance_s * 1e9))
+        self._streams = Synchronizer(self._reference, others, round(tolerance_s * 1e9))
         self._newest = -1
         listen(node, JointState, topics.JOINT_STATES, qos.STATE, "joints", self._on_sample)
         listen(node, PoseStamped, topics.TOOL_POSE, qos.STATE, "tool_pose", self._on_sample)
@@ -135,7 +137,7 @@ class ObservationFeed:
         node, episode = self._node, self._node.episode
         if episode is None or not episode.running:
             return
-        shown_before = stream == self._views[0] and episode.frame_of(stamp_ns) == self._newest
+        shown_before = stream == self._reference and episode.frame_of(stamp_ns) == self._newest
         for moment in self._streams.put(stream, stamp_ns, message):
             observation = observation_of(
                 frame=episode.frame_of(moment.stamp_ns),
