@@ -112,10 +112,7 @@ class StackNode(LifecycleNode):
         raw: bool = False,
         group: CallbackGroup | None = None,
     ) -> Any:
-        """Listen to a topic while active, or until `unsubscribe`; `callback(message)` or `callback(message, info)`.
-
-        The callback may be a coroutine.
-        """
+        """Listen to a topic while active, or until `unsubscribe`; `callback(message)` or `callback(message, info)`."""
         together = group or self._together
         entity = self.create_subscription(kind, topic, callback, profile, raw=raw, callback_group=together)
         self._made.append((self.destroy_subscription, entity))

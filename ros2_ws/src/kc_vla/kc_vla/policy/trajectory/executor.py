@@ -27,6 +27,8 @@ from kc_vla.policy.trajectory.tracking import TrajectoryRun
 
 _FRESH_S = 0.5
 """Age of a measured state from which on nothing begins there, s."""
+_UNDER_WAY_S = 0.1
+"""Time in which the arm still does what it was sent before, s: braking earlier would lead it back."""
 
 
 class TrajectoryExecutor:
@@ -73,7 +75,7 @@ class TrajectoryExecutor:
         run = TrajectoryRun(points, tolerances, asked.start_s or now_s, self._robot)
         before, begins_s = self._motion, max(now_s, run.starts_s)
         if before is not None and run.starts_s > now_s:
-            before = before.slowed(now_s, bounds.acceleration)
+            before = before.slowed(now_s + _UNDER_WAY_S, bounds.acceleration)
         motion = self._along(run, bounds, self._state(before, begins_s, now_s), begins_s)
         if self.run is not None:
             self.run.finish(TrajectoryCode.INVALID_GOAL, "a newer trajectory has replaced this one")
@@ -86,7 +88,7 @@ class TrajectoryExecutor:
         if run is self.run and run.outcome is None and not run.is_canceled:
             run.is_canceled = True
             if self._motion is not None and self._bounds is not None:
-                self._motion = self._motion.slowed(now_s, self._bounds.acceleration)
+                self._motion = self._motion.slowed(now_s + _UNDER_WAY_S, self._bounds.acceleration)
             else:
                 run.finish(TrajectoryCode.SUCCESSFUL, "canceled before the arm moved")
 
