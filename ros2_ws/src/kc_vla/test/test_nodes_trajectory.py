@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,13 @@ from emulated_piper import EmulatedPiper
 from node_process import Peer, running
 from piper import PIPER
 from rclpy.action import ActionClient
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, Joy
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.core import topics
+from kc_vla.policy.teleop import JoySettings
 from kc_vla.ros import qos
 from kc_vla.ros.convert import time_message
 from kc_vla_msgs.msg import ArmCommand, EpisodeStatus
@@ -53,6 +54,7 @@ class Client(Peer):
         self._follow = ActionClient(self.node, FollowJointTrajectory, topics.FOLLOW_TRAJECTORY)
         self._grip = ActionClient(self.node, GripperCommand, topics.GRIPPER_COMMAND)
         self.topic = self.node.create_publisher(JointTrajectory, topics.JOINT_TRAJECTORY, 10)
+        self._sticks = self.node.create_publisher(Joy, topics.JOY, qos.STATE)
         self.states = self.hear(JointState, topics.JOINT_STATES, qos.STATE)
         self.commands = self.hear(ArmCommand, topics.ARM_COMMAND, qos.command(0.05))
         return self
@@ -88,6 +90,10 @@ class Client(Peer):
     def send(self, goal: FollowJointTrajectory.Goal) -> Goal:
         """Send a trajectory."""
         return self._send(self._follow, goal)
+
+    def press(self, *buttons: int) -> None:
+        """Report which buttons of the gamepad are down."""
+        self._sticks.publish(Joy(axes=[0.0] * 8, buttons=[int(number in buttons) for number in range(8)]))
 
     def grip(self, width: float) -> Goal:
         """Send a width, m."""
@@ -135,6 +141,11 @@ def trajectory(
     return message
 
 
+def turned(angles: np.ndarray, joint: int, angle: float) -> np.ndarray:
+    """Other angles, rad, by the angle of one joint."""
+    return np.asarray(angles + angle * np.eye(len(angles))[joint])
+
+
 def goal_of(*given: Any, **others: Any) -> FollowJointTrajectory.Goal:
     return FollowJointTrajectory.Goal(trajectory=trajectory(*given, **others))
 
@@ -147,7 +158,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with ExitStack() as stack:
         stack.enter_context(EmulatedPiper(bus))
         stack.enter_context(running("kc_vla.nodes.arm_controller", folder / "arm", **controller, **followed))
-        server = {"backend": "trajectory", "robot": "piper"}
+        server = {"backend": "trajectory", "robot": "piper", "takeover": "joy"}
         stack.enter_context(running("kc_vla.nodes.policy_server", folder / "policy", **server))
         client = stack.enter_context(Client())
         client.begin()
@@ -166,9 +177,8 @@ def test_it_is_followed_with_its_joints_in_any_order_and_replaced_and_canceled(c
     assert list(feedback.joint_names) == list(PIPER.joints)
     difference = np.array(feedback.desired.positions) - np.array(feedback.actual.positions)
     np.testing.assert_allclose(feedback.error.positions, difference, atol=1e-9)
-    print("largest error on the way", max(np.abs(each.error.positions).max() for each in followed.feedback))
 
-    there = LIFTED + [0.6, 0.0, 0.0, 0.0, 0.0, 0.0]
+    there = turned(LIFTED, 0, 0.6)
     first = client.send(goal_of([there], [3.0]))
     client.until(lambda: len(first.feedback) > 20)
     second = client.send(goal_of([LIFTED], [2.0]))
@@ -190,7 +200,7 @@ def test_it_is_followed_with_its_joints_in_any_order_and_replaced_and_canceled(c
 
 def test_what_cannot_be_followed_is_refused_with_one_line_and_nothing_moves(client: Client) -> None:
     here = client.angles()
-    there = here + [0.3, 0.0, 0.0, 0.0, 0.0, 0.0]
+    there = turned(here, 0, 0.3)
     code, line = client.refused(goal_of([there], [0.1]))
     assert code == Result.INVALID_GOAL
     assert "joint1 would move at" in line
@@ -207,7 +217,7 @@ def test_what_cannot_be_followed_is_refused_with_one_line_and_nothing_moves(clie
 
 def test_a_tolerance_that_is_violated_ends_it_and_the_arm_stops(client: Client) -> None:
     here = client.angles()
-    there = here - [0.4, 0.0, 0.0, 0.0, 0.0, 0.0]
+    there = turned(here, 0, -0.4)
     goal = goal_of([there], [1.0])
     goal.path_tolerance = [JointTolerance(name="joint1", position=0.002)]
     status, result = client.end(client.send(goal))
@@ -223,7 +233,7 @@ def test_the_topic_moves_the_arm_and_an_emergency_stop_ends_what_is_followed(cli
     client.until(lambda: client.topic.get_subscription_count())
     client.topic.publish(trajectory([LIFTED], [1.5]))
     client.until(lambda: np.abs(client.angles() - LIFTED).max() < NEAR)
-    away = LIFTED + [0.0, 0.5, 0.0, 0.0, 0.0, 0.0]
+    away = turned(LIFTED, 1, 0.5)
     goal = client.send(goal_of([away], [1.5]))
     client.until(lambda: len(goal.feedback) > 10)
     client.call(Trigger, f"/{topics.STOP}", Trigger.Request())
@@ -246,3 +256,22 @@ def test_the_gripper_reaches_its_width(client: Client) -> None:
     assert (status, result.reached_goal, result.stalled) == (GoalStatus.STATUS_SUCCEEDED, True, False)
     assert result.position == pytest.approx(0.05, abs=0.003)
     assert client.end(client.grip(0.3))[0] == GoalStatus.STATUS_ABORTED
+
+
+def test_a_person_who_takes_over_ends_it_and_the_next_one_waits_until_they_hand_back(client: Client) -> None:
+    keys, ticks = JoySettings(), count()
+    here = client.angles()
+    goal = client.send(goal_of([turned(here, 0, 0.3)], [3.0]))
+    client.until(lambda: client.press(*([keys.enable] if next(ticks) % 8 > 3 else [])) or goal.result.done())
+    status, result = client.end(goal)
+    assert (status, result.error_code) == (GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL)
+    assert "a person has taken over the arm: hand back first" in result.error_string
+    assert "hand back first" in client.refused(goal_of([here], [2.0]))[1]
+    client.commands.clear()
+    client.until(
+        lambda: (
+            client.press(*([keys.hand_back] if next(ticks) % 8 > 3 else []))
+            or any(command.mode == ArmCommand.JOINT_POSITION for command in client.commands)
+        )
+    )
+    assert client.end(client.send(goal_of([here], [1.5])))[0] == GoalStatus.STATUS_SUCCEEDED

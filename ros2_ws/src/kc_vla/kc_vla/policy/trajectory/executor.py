@@ -13,6 +13,7 @@ from kc_vla.core.robot import Robot, Vector
 from kc_vla.policy.options import TrajectoryOptions
 from kc_vla.policy.trajectory.path_motion import PathMotion
 from kc_vla.policy.trajectory.request import (
+    TICK_S,
     ArmBounds,
     RequestedTrajectory,
     TrajectoryCode,
@@ -27,6 +28,8 @@ from kc_vla.policy.trajectory.tracking import TrajectoryRun
 
 _FRESH_S = 0.5
 """Age of a measured state from which on nothing begins there, s."""
+_LATE_S = 0.2
+"""A start so long ago counts as now, s: messages take time, and nothing of the way is to be skipped for it."""
 _UNDER_WAY_S = 0.1
 """Time in which the arm still does what it was sent before, s: braking earlier would lead it back."""
 
@@ -157,11 +160,15 @@ class TrajectoryExecutor:
         Raises:
             TrajectoryError: the arm cannot follow it from there.
         """
-        over_s = max(now_s - run.starts_s, 0.0)
-        left = [replace(point, time_s=point.time_s - over_s) for point in run.points if point.time_s > over_s]
+        over_s = now_s - run.starts_s if now_s - run.starts_s > _LATE_S else 0.0
+        if over_s >= run.points[-1].time_s > 0.0:
+            raise TrajectoryError(
+                "its time was over before the arm could begin: send it again", TrajectoryCode.OLD_HEADER_TIMESTAMP
+            )
+        left = [replace(point, time_s=point.time_s - over_s) for point in run.points if point.time_s > over_s + TICK_S]
         first = run.points[0]
         lead_in = np.zeros(len(self._robot.joints))
-        if over_s == 0.0 and first.time_s == 0.0:
+        if over_s == 0.0 and first.time_s <= TICK_S:
             lead_in = start.positions - first.positions
             self._check_near(lead_in, first)
             way = JointSpline([first, *left])

@@ -16,6 +16,8 @@ from kc_vla.policy.trajectory.spline import JointSpline, TrajectoryPoint
 MOST_POINTS = 10_000
 LONGEST_S = 3600.0
 """Longest trajectory, and longest wait for its start, s."""
+TICK_S = 5e-10
+"""Times that differ by less are the same, s: messages count nanoseconds."""
 _BESIDE_LIMIT = np.radians(1.0)
 """So far beyond its limit a joint still counts as lying against it, rad."""
 _STILL = 0.01
@@ -140,7 +142,7 @@ def check_way(way: JointSpline, robot: Robot, bounds: ArmBounds) -> None:
     times, positions, velocities = way.samples()
     excess = np.abs(velocities) / bounds.speed
     row, joint = np.unravel_index(int(excess.argmax()), excess.shape)
-    if excess[row, joint] > _ROUNDING:
+    if not excess[row, joint] <= _ROUNDING:  # no number at all is refused, too
         raise TrajectoryError(
             f"{robot.joints[joint]} would move at {abs(velocities[row, joint]):.2f} rad/s {times[row]:.2f} s after the "
             f"start: its limit is {bounds.speed[joint]:.2f} rad/s; plan slower, with a velocity scaling of "
@@ -196,7 +198,7 @@ def _check_times(points: Sequence[TrajectoryPoint]) -> None:
         raise TrajectoryError(
             f"time_from_start goes from {times[0]:g} to {times[-1]:g} s: 0 to {LONGEST_S:.0f} s is allowed"
         )
-    late = next((number for number in range(1, len(times)) if times[number] <= times[number - 1]), None)
+    late = next((number for number in range(1, len(times)) if times[number] - times[number - 1] < TICK_S), None)
     if late is not None:
         raise TrajectoryError(
             f"point {late} has time_from_start {times[late]:g} s, the point before it {times[late - 1]:g} s: the times "
