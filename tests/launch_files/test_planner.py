@@ -101,6 +101,16 @@ def test_a_planner_needs_to_see(read: Callable[..., Nodes]) -> None:
         read("piper", arm="emulated", planner="true")
 
 
+def test_an_arm_that_a_planner_moves_takes_no_trajectories(read: Callable[..., Nodes]) -> None:
+    with pytest.raises(Exception, match="leave policy:=trajectory out, or the planner"):
+        read("piper", arm="emulated", planner="true", detector="vision_msgs", policy="trajectory")
+
+
+def test_an_arm_without_a_planner_takes_trajectories(read: Callable[..., Nodes]) -> None:
+    found = read("piper", arm="emulated", policy="trajectory")
+    assert told(found["policy_server"]["backend"], policy="trajectory") == "trajectory"
+
+
 def test_a_real_arm_gets_no_power_before_a_camera_is_calibrated(read: Callable[..., Nodes], tmp_path: Path) -> None:
     cameras = tmp_path / "desk.yaml"
     given = {"arm": "piper", "can": "lo", "planner": "true", "detector": "vision_msgs", "cameras": str(cameras)}

@@ -28,7 +28,8 @@ from kc_vla.policy.scripted import load_script
 
 AUTO = "auto"
 """A value of an argument: what fits the others."""
-FOLLOWED = ("leader", "joy", "driven", "trajectory")
+TRAJECTORY = "trajectory"
+FOLLOWED = ("leader", "joy", "driven", TRAJECTORY)
 """Policies that give what is to be done now, and want it to be done at once."""
 _OF_EVERY_GRAPH = {
     **{"models_folder": "policy_models", "model": "policy_model", "checkpoint": "checkpoint"},

@@ -14,7 +14,7 @@ from kc_vla.launching.detector import detected_types
 from kc_vla.launching.endings import end_with
 from kc_vla.launching.graph import AGAIN, AUTO_MEMORY, memory_nodes, node, text, texts
 from kc_vla.launching.kinds import AnyText, ExistingPath, Switch, typed
-from kc_vla.launching.policies import policy_server
+from kc_vla.launching.policies import TRAJECTORY, policy_server
 from kc_vla.planning.execution.robot_clock import DAY_CLOCK
 from kc_vla.planning.instruction_list import given_instructions
 
@@ -80,10 +80,13 @@ def check_planner(context: LaunchContext) -> None:
     """Check that what is asked of a planner can be done.
 
     Raises:
-        RuntimeError: an instruction is given and no planner, or there is a planner that would see nothing.
+        RuntimeError: an instruction is given and no planner, there is a planner that would see nothing, or others would
+            send trajectories to the arm that it moves.
     """
     if not is_planned(context):
         return
+    if chosen(context, "policy") == TRAJECTORY:
+        raise RuntimeError("planner:=true moves the arm by itself: leave policy:=trajectory out, or the planner")
     if chosen(context, "detector") == "none":
         raise RuntimeError("planner:=true needs to see things: name what finds them with detector:=")
 

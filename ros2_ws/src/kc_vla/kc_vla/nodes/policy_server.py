@@ -104,7 +104,7 @@ class PolicyServerNode(StackNode):
             return None
         from kc_vla.ros.trajectory_server import TrajectoryServer  # which alone needs control_msgs
 
-        return TrajectoryServer(self, backend, lambda: self._driving.by_person)
+        return TrajectoryServer(self, backend, self._driving)
 
     def _listen(self, stream: str, offer: Callable[..., None]) -> None:
         kind, topic, values = OFFERS[stream]

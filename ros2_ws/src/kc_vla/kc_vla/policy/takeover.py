@@ -168,13 +168,16 @@ class TakeOver:
 
     def _change(self, driver: Driver, why: str) -> None:
         if driver is Driver.PERSON:
-            self._person.take(self._share(), lambda: self._enable.held)
+            self._person.take(self.commanded_share(), lambda: self._enable.held)
         self.driver = driver
         self.turn += 1
         self._changed(why)
 
-    def _share(self) -> float | None:
-        """Return how far the gripper is commanded to be open, 0..1: it must not release what it holds now."""
+    def commanded_share(self) -> float | None:
+        """Return how far the gripper is commanded to be open, 0..1; None before the first command.
+
+        The next one in control keeps to it: the gripper must not release what it holds now.
+        """
         if self._told is None:
             return None
         begin, action_type, actions = self._told

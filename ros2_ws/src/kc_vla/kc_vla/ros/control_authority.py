@@ -101,6 +101,11 @@ class ControlAuthority:
         """Return whether a person is in control."""
         return self._driver is Who.PERSON
 
+    @property
+    def gripper_share(self) -> float | None:
+        """Return how far the gripper is commanded to be open, 0..1; None where that is not known."""
+        return None if self._take_over is None else self._take_over.commanded_share()
+
     def require(self, turn: int) -> None:
         """Raise OutdatedError if the control has changed since that turn."""
         if turn != self.turn:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from kc_vla.policy.trajectory.tracking import TrajectoryOutcome, TrajectoryRun
 from kc_vla.ros import qos
 from kc_vla.ros.arm_bounds import ArmBoundsClient
 from kc_vla.ros.base import StackNode
+from kc_vla.ros.control_authority import ControlAuthority
 from kc_vla.ros.convert import nanoseconds
 from kc_vla.ros.trajectory_messages import feedback_message, tolerances_from, trajectory_from
 from kc_vla_msgs.msg import ArmCommand
@@ -35,15 +35,15 @@ _STOPPED = "emergency stop"
 class TrajectoryServer:
     """The actions and the topic of a node whose policy is a `TrajectoryBackend`."""
 
-    def __init__(self, node: StackNode, backend: TrajectoryBackend, person_drives: Callable[[], bool]) -> None:
+    def __init__(self, node: StackNode, backend: TrajectoryBackend, driving: ControlAuthority) -> None:
         """Offer the actions.
 
         Args:
             node: that is starting.
             backend: follows the trajectories.
-            person_drives: whether a person has taken over the arm.
+            driving: whether a person has taken over the arm.
         """
-        self._node, self._backend, self._person_drives = node, backend, person_drives
+        self._node, self._backend, self._driving = node, backend, driving
         self._bounds = ArmBoundsClient(node, backend.robot)
         self._commanded_at = self._measured_at = -math.inf
         self._held = ""
@@ -84,21 +84,21 @@ class TrajectoryServer:
     def _watch(self) -> None:
         """End what is going on as soon as the arm cannot be moved, and say why."""
         if why := self._unable():
-            self._backend.interrupt(why, is_moved=self._person_drives())
+            self._backend.interrupt(why, self._driving.gripper_share if self._driving.by_person else None)
 
     def _unable(self) -> str:
         """Return why the arm cannot follow anything now, and what to do; empty if it can."""
         node, now = self._node, time.monotonic()
         if node.episode is None or not node.episode.running:
             return "no episode is running: wait until the launch reports one, or start it again"
-        if self._person_drives():
+        if self._driving.by_person:
             return "a person has taken over the arm: hand back first, with RB of the gamepad or p of the keyboard"
         if now - self._commanded_at > _SILENT_S:
             return f"arm_controller has published no command for {_SILENT_S:g} s: is it alive?"
         if self._held == _STOPPED:
-            return "the emergency stop is set: call arm/release_e_stop when it is safe, then send it again"
+            return "the emergency stop is set: call arm/release_e_stop when it is safe, and send it again"
         if self._held:
-            return f"the arm holds: {self._held}; then send it again"
+            return f"the arm holds: {self._held}. Remove the cause, call arm/resume if it is blocked, and send it again"
         if now - self._measured_at > _SILENT_S:
             return f"no joint state has come for {_SILENT_S:g} s: is the arm connected?"
         return ""

@@ -54,18 +54,19 @@ class TrajectoryBackend:
         self._fingers, self._frame = None, 0
         return ""
 
-    def interrupt(self, text: str, is_moved: bool = False) -> None:
+    def interrupt(self, text: str, share: float | None = None) -> None:
         """Give up what clients have asked for, and stay where the arm is from then on.
 
         Args:
             text: reason and what to do, in one line.
-            is_moved: whether a person moves the arm meanwhile, and so perhaps the gripper.
+            share: how far a person who moves the arm meanwhile has commanded the gripper to be open, 0..1; None where
+                nobody has.
         """
         self.executor.interrupt(text)
         if self.gripper is not None and not self.gripper.is_over:
             self.gripper.refusal = text
-        if is_moved:
-            self._fingers = None
+        if share is not None:
+            self._fingers = self._apart(share * self.robot.opening)
 
     def grip(self, width: float, now_s: float) -> GripperRun:
         """Accept a gripper goal; it replaces the running one.
@@ -80,7 +81,7 @@ class TrajectoryBackend:
         run = GripperRun(checked_width(width, self.robot), now_s)
         if self.gripper is not None and not self.gripper.is_over:
             self.gripper.refusal = "a newer gripper goal has replaced this one"
-        self._fingers = np.full(len(self.robot.gripper), run.width / len(self.robot.gripper))
+        self._fingers = self._apart(run.width)
         self.gripper = run
         return run
 
@@ -114,3 +115,7 @@ class TrajectoryBackend:
         times = np.array([self._start_s + (given.frame + 1 + row) * self._period_s for row in range(_ROWS)])
         rows = self.executor.desired(times, given.state[:joints])
         return np.concatenate([rows, np.tile(self._fingers, (_ROWS, 1))], axis=1).astype(np.float32)
+
+    def _apart(self, width: float) -> Vector:
+        """Return the positions (G,), m, of the gripper's joints for a width, m."""
+        return np.full(len(self.robot.gripper), width / len(self.robot.gripper))
