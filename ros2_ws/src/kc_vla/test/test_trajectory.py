@@ -184,6 +184,8 @@ def test_whatever_is_asked_for_no_joint_jumps_or_leaves_its_limits(asked: list[t
             arm.step()
     for run in runs:
         arm.finish(run)
+    for _ in range(2):
+        arm.step()
     path = np.array(arm.path)
     assert np.isfinite(path).all()
     assert (path >= LOWEST - 0.02).all()
@@ -294,8 +296,8 @@ def test_a_trajectory_that_is_too_fast_is_taken_at_the_scaling_that_its_refusal_
         arm.send(asked_for([there], [seconds]))
     except TrajectoryError as error:
         scaling = float(str(error).split("velocity scaling of ")[1].split()[0])
-        if scaling > 0.02:  # which is rounded
-            arm.send(asked_for([there], [seconds / (0.9 * scaling)]))
+        if seconds / scaling < 3600.0:
+            arm.send(asked_for([there], [seconds / scaling]))
 
 
 # -- what is refused --------------------------------------------------------------------------------------------
@@ -316,7 +318,7 @@ def with_point(**changes: Any) -> RequestedTrajectory:
         (replace(GOOD, names=[*JOINTS[:5], "joint1"]), TrajectoryCode.INVALID_JOINTS, "once, in any order"),
         (replace(GOOD, names=[*JOINTS, "gripper"]), TrajectoryCode.INVALID_JOINTS, "gripper_controller/gripper_cmd"),
         (replace(GOOD, points=[]), TrajectoryCode.INVALID_GOAL, "has no points"),
-        (replace(GOOD, points=[GOOD.points[0]] * 10_001), TrajectoryCode.INVALID_GOAL, "10000 are the most"),
+        (replace(GOOD, points=[GOOD.points[0]] * 2001), TrajectoryCode.INVALID_GOAL, "2000 are the most"),
         (with_point(positions=[]), TrajectoryCode.INVALID_GOAL, "point 1 has no positions"),
         (with_point(positions=[0.0] * 5), TrajectoryCode.INVALID_GOAL, "5 positions for 6 joints"),
         (with_point(velocities=[0.0] * 7), TrajectoryCode.INVALID_GOAL, "7 velocities for 6 joints"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -13,7 +14,8 @@ from kc_vla.core.errors import StackError
 from kc_vla.core.robot import Robot, Vector
 from kc_vla.policy.trajectory.spline import JointSpline, TrajectoryPoint
 
-MOST_POINTS = 10_000
+MOST_POINTS = 2000
+"""More would take so long to check that the arm would hear nothing meanwhile, and hold."""
 LONGEST_S = 3600.0
 """Longest trajectory, and longest wait for its start, s."""
 TICK_S = 5e-10
@@ -146,7 +148,7 @@ def check_way(way: JointSpline, robot: Robot, bounds: ArmBounds) -> None:
         raise TrajectoryError(
             f"{robot.joints[joint]} would move at {abs(velocities[row, joint]):.2f} rad/s {times[row]:.2f} s after the "
             f"start: its limit is {bounds.speed[joint]:.2f} rad/s; plan slower, with a velocity scaling of "
-            f"{1 / excess[row, joint]:.2f} of this one or less, or give the first point more time"
+            f"{_rounded_down(1 / excess[row, joint]):g} of this one or less, or give the first point more time"
         )
     _check_inside(positions, robot, "between its points, the trajectory leads")
     if bounds.workspace is not None and (bound := bounds.workspace.left_by(positions, _MARGIN)):
@@ -154,6 +156,14 @@ def check_way(way: JointSpline, robot: Robot, bounds: ArmBounds) -> None:
             f"the flange or a joint would cross the {bound}: plan inside the box, or change 'workspace' in the robot "
             "file"
         )
+
+
+def _rounded_down(share: float) -> float:
+    """Return a number with its first two digits alone; 0 for one that is not positive."""
+    if not share > 0.0:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(share)) - 1)
+    return float(f"{math.floor(share / unit) * unit:.2g}")
 
 
 def _order(names: Sequence[str], robot: Robot) -> list[int]:

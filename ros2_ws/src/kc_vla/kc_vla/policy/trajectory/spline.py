@@ -10,7 +10,7 @@ import numpy as np
 
 from kc_vla.core.robot import Vector
 
-_SAMPLES = 16
+_SAMPLES = 8
 """Samples of each segment that are looked at for its limits."""
 
 
