@@ -31,7 +31,7 @@ _FRESH_S = 0.5
 _LATE_S = 0.2
 """A start so long ago counts as now, s: messages take time, and nothing of the way is to be skipped for it."""
 _UNDER_WAY_S = 0.1
-"""Time in which the arm still does what it was sent before, s: braking earlier would lead it back."""
+"""Time in which the arm still does what it was sent before, s: what is decided now takes effect then."""
 
 
 class TrajectoryExecutor:
@@ -49,15 +49,10 @@ class TrajectoryExecutor:
             options: tolerances.
         """
         self._robot, self._options = robot, options
-        self._motion: PathMotion | None = None
+        self._motions: list[PathMotion] = []  # by their begin; each takes the place of the one before it
         self._measured: tuple[float, MotionState] | None = None
         self._bounds: ArmBounds | None = None
         self.run: TrajectoryRun | None = None
-
-    @property
-    def is_busy(self) -> bool:
-        """Return whether a trajectory has not ended yet."""
-        return self.run is not None and self.run.outcome is None
 
     def begin(
         self, asked: RequestedTrajectory, tolerances: TrajectoryTolerances, bounds: ArmBounds, now_s: float
@@ -75,25 +70,28 @@ class TrajectoryExecutor:
         """
         points = read_points(asked, self._robot)
         check_start(asked, points, now_s)
+        if self._measured is None or now_s - self._measured[0] > _FRESH_S:
+            raise TrajectoryError(f"no joint state has come for {_FRESH_S:g} s: is the arm connected?")
         run = TrajectoryRun(points, tolerances, asked.start_s or now_s, self._robot)
-        before, begins_s = self._motion, max(now_s, run.starts_s)
-        if before is not None and run.starts_s > now_s:
-            before = before.slowed(now_s + _UNDER_WAY_S, bounds.acceleration)
-        motion = self._along(run, bounds, self._state(before, begins_s, now_s), begins_s)
+        waits = run.starts_s > now_s + _UNDER_WAY_S
+        before = self._slowed(now_s, bounds) if waits else self._motions
+        motion = self._along(run, bounds, before, now_s)
         if self.run is not None:
             self.run.finish(TrajectoryCode.INVALID_GOAL, "a newer trajectory has replaced this one")
-        self.run, self._bounds, run.began = run, bounds, run.starts_s <= now_s
-        self._motion = motion if run.began else before
+        self.run, self._bounds, self._motions = run, bounds, before
+        if not waits:
+            self._schedule(run, motion, now_s)
         return run
 
     def cancel(self, run: TrajectoryRun, now_s: float) -> None:
         """Bring the arm to rest on the way, because the client has canceled; the run ends once the arm stands."""
-        if run is self.run and run.outcome is None and not run.is_canceled:
-            run.is_canceled = True
-            if self._motion is not None and self._bounds is not None:
-                self._motion = self._motion.slowed(now_s + _UNDER_WAY_S, self._bounds.acceleration)
-            else:
-                run.finish(TrajectoryCode.SUCCESSFUL, "canceled before the arm moved")
+        if run is not self.run or run.outcome is not None or run.is_canceled:
+            return
+        run.is_canceled = True
+        if self._motions and self._bounds is not None:
+            self._motions = self._slowed(now_s, self._bounds)
+        else:
+            run.finish(TrajectoryCode.SUCCESSFUL, "canceled before the arm moved")
 
     def interrupt(self, text: str) -> None:
         """End the trajectory, and forget where the joints should be: another part of the stack holds or moves the arm.
@@ -101,7 +99,7 @@ class TrajectoryExecutor:
         Args:
             text: reason and what to do, in one line.
         """
-        self._motion = None
+        self._motions = []
         if self.run is not None:
             self.run.finish(TrajectoryCode.INVALID_GOAL, text)
 
@@ -116,9 +114,9 @@ class TrajectoryExecutor:
         state = MotionState(np.array(positions, float), np.array(velocities, float), np.zeros(len(positions)))
         self._measured = stamp_s, state
         self._start_if_due(stamp_s)
-        if self._motion is None or self.run is None or self.run.outcome is not None:
+        if not self._motions or self.run is None or self.run.outcome is not None:
             return
-        self.run.compare(self._motion, state, stamp_s)
+        self.run.compare(self._desired(stamp_s), state, stamp_s, self._motions[-1])
         if self.run.outcome is not None and self.run.outcome.code is TrajectoryCode.PATH_TOLERANCE_VIOLATED:
             self._stop_where_it_is(stamp_s)
 
@@ -129,11 +127,28 @@ class TrajectoryExecutor:
             times_s: (T,), s, ascending.
             here: where the joints are (N,), rad; without a motion the arm stays there.
         """
-        if self._motion is None:
-            self._motion = PathMotion.stay(here, float(times_s[0]))
+        if not self._motions:
+            self._motions = [PathMotion.stay(here, float(times_s[0]))]
         self._start_if_due(float(times_s[0]))
-        motion = self._motion
-        return np.array([motion.at(float(time_s)).positions for time_s in times_s])
+        return np.array([self._desired(float(time_s)).positions for time_s in times_s])
+
+    def _desired(self, at_s: float) -> MotionState:
+        """Return where the joints are to be at a time, s."""
+        return _motion_of(self._motions, at_s).at(at_s)
+
+    def _schedule(self, run: TrajectoryRun, motion: PathMotion, now_s: float) -> None:
+        """Have a motion take the place of those before it from its begin on."""
+        earlier = [each for each in self._motions if each.begins_s < motion.begins_s]
+        over = sum(each.begins_s <= now_s for each in earlier) - 1  # all but the last of them are over
+        self._motions = [*earlier[max(over, 0) :], motion]
+        run.began = True
+
+    def _slowed(self, now_s: float, bounds: ArmBounds) -> list[PathMotion]:
+        """Return the motions, the last of which comes to rest as soon as it can."""
+        return [
+            *self._motions[:-1],
+            *(each.slowed(now_s + _UNDER_WAY_S, bounds.acceleration) for each in self._motions[-1:]),
+        ]
 
     def _stop_where_it_is(self, now_s: float) -> None:
         """Stay where the arm comes to rest from where it is: what lies in its way is not to be pressed on."""
@@ -141,32 +156,35 @@ class TrajectoryExecutor:
         assert self._bounds is not None
         state, limits = self._measured[1], self._robot.limits
         braking = state.velocities * np.abs(state.velocities) / self._bounds.acceleration
-        self._motion = PathMotion.stay(np.clip(state.positions + braking, limits.lowest, limits.highest), now_s)
+        there = np.clip(state.positions + braking, limits.lowest, limits.highest)
+        self._motions = [PathMotion.stay(there, now_s)]
 
     def _start_if_due(self, now_s: float) -> None:
         run = self.run
-        if run is None or run.outcome is not None or run.began or run.is_canceled or now_s < run.starts_s:
+        if run is None or run.outcome is not None or run.began or run.is_canceled:
+            return
+        if now_s < run.starts_s - _UNDER_WAY_S:
             return
         assert self._bounds is not None
         try:
-            start = self._state(self._motion, now_s, now_s)
-            self._motion, run.began = self._along(run, self._bounds, start, now_s), True
-        except TrajectoryError as error:  # the arm has been moved elsewhere since it was accepted
+            self._schedule(run, self._along(run, self._bounds, self._motions, now_s), now_s)
+        except TrajectoryError as error:  # the arm is elsewhere than it was to be by now
             run.finish(error.code, str(error))
 
-    def _along(self, run: TrajectoryRun, bounds: ArmBounds, start: MotionState, now_s: float) -> PathMotion:
-        """Return the motion from a state of the joints along what is left of a trajectory.
+    def _along(self, run: TrajectoryRun, bounds: ArmBounds, before: list[PathMotion], now_s: float) -> PathMotion:
+        """Return the motion that follows what is left of a trajectory after the motions before it.
 
         Raises:
             TrajectoryError: the arm cannot follow it from there.
         """
-        over_s = now_s - run.starts_s if now_s - run.starts_s > _LATE_S else 0.0
+        begins_s = max(now_s + _UNDER_WAY_S, run.starts_s)
+        over_s = begins_s - run.starts_s if now_s - run.starts_s > _LATE_S else 0.0
         if over_s >= run.points[-1].time_s > 0.0:
             raise TrajectoryError(
                 "its time was over before the arm could begin: send it again", TrajectoryCode.OLD_HEADER_TIMESTAMP
             )
+        start, first = self._start(before, begins_s), run.points[0]
         left = [replace(point, time_s=point.time_s - over_s) for point in run.points if point.time_s > over_s + TICK_S]
-        first = run.points[0]
         lead_in = np.zeros(len(self._robot.joints))
         if over_s == 0.0 and first.time_s <= TICK_S:
             lead_in = start.positions - first.positions
@@ -176,14 +194,13 @@ class TrajectoryExecutor:
             here = TrajectoryPoint(0.0, start.positions, start.velocities, start.accelerations)
             way = JointSpline([here, *left])
         check_way(way, self._robot, bounds)
-        return PathMotion(way, now_s, lead_in)
+        return PathMotion(way, begins_s, lead_in)
 
-    def _state(self, motion: PathMotion | None, at_s: float, now_s: float) -> MotionState:
-        """Return where a motion leads to at a time, or where the joints are now while there is none."""
-        if self._measured is None or now_s - self._measured[0] > _FRESH_S:
-            raise TrajectoryError(f"no joint state has come for {_FRESH_S:g} s: is the arm connected?")
-        if motion is not None:
-            return motion.at(at_s)
+    def _start(self, before: list[PathMotion], begins_s: float) -> MotionState:
+        """Return where the motions before lead to, or where the joints are while there are none."""
+        if before:
+            return _motion_of(before, begins_s).at(begins_s)
+        assert self._measured is not None
         return MotionState.at_rest(self._measured[1].positions)
 
     def _check_near(self, offset: Vector, first: TrajectoryPoint) -> None:
@@ -194,3 +211,8 @@ class TrajectoryExecutor:
                 f"begins at {first.positions[joint]:.3f} rad and at time 0: plan from where the arm is, or give the "
                 "first point the time to get there"
             )
+
+
+def _motion_of(motions: list[PathMotion], at_s: float) -> PathMotion:
+    """Return the motion of a time, s: the last that has begun by then, or the first."""
+    return next((each for each in reversed(motions) if each.begins_s <= at_s), motions[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,7 +45,11 @@ class PathMotion:
     @property
     def ends_s(self) -> float:
         """Return the time at which the joints are to be at rest, s."""
-        return min(self.begins_s + self.way.duration_s, self.slows_s + self.slow_for_s)
+        end_s = self.begins_s + self.way.duration_s
+        if end_s <= self.slows_s:
+            return end_s
+        left_s = 1.0 - 2.0 * (end_s - self.slows_s) / self.slow_for_s  # below 0: it rests before the end of the way
+        return self.slows_s + self.slow_for_s * (1.0 - math.sqrt(max(left_s, 0.0)))
 
     @property
     def is_cut_short(self) -> bool:

@@ -73,34 +73,35 @@ class TrajectoryRun:
         if self.outcome is None:
             self.outcome = TrajectoryOutcome(code, text, self.is_canceled)
 
-    def compare(self, motion: PathMotion, actual: MotionState, stamp_s: float) -> None:
+    def compare(self, desired: MotionState, actual: MotionState, stamp_s: float, motion: PathMotion) -> None:
         """Compare where the arm is with where it should be, and end the trajectory where that decides it.
 
         Args:
-            motion: what the arm is to do.
+            desired: where it should be at that stamp.
             actual: measured state.
             stamp_s: its stamp, s.
+            motion: that follows the trajectory, or ends before it begins.
         """
-        self.tracked = TrackedState(stamp_s, motion.at(stamp_s), actual)
+        self.tracked = TrackedState(stamp_s, desired, actual)
         if self.is_canceled:
             self._look_for_rest(motion, actual, stamp_s)
-        elif self.began and stamp_s < motion.ends_s:
-            if off := self.tolerances.path.violated_by(self.tracked.desired, actual, self._robot):
-                self.finish(
-                    TrajectoryCode.PATH_TOLERANCE_VIOLATED,
-                    f"{off}: the arm stops there; something is in its way, or the trajectory is too fast for it",
-                )
-        elif self.began:
-            self._look_for_goal(motion, stamp_s)
+        elif not self.began or stamp_s < motion.begins_s:
+            return
+        elif stamp_s >= motion.ends_s:
+            self._look_for_goal(self.tracked, motion, stamp_s)
+        elif off := self.tolerances.path.violated_by(desired, actual, self._robot):
+            self.finish(
+                TrajectoryCode.PATH_TOLERANCE_VIOLATED,
+                f"{off}: the arm stops there; something is in its way, or the trajectory is too fast for it",
+            )
 
     def _look_for_rest(self, motion: PathMotion, actual: MotionState, stamp_s: float) -> None:
         stands = np.abs(actual.velocities).max() <= self.tolerances.goal.velocity.min()
         if stamp_s >= motion.ends_s + (0.0 if stands else _REST_S):
             self.finish(TrajectoryCode.SUCCESSFUL, "canceled: the arm is at rest on the way")
 
-    def _look_for_goal(self, motion: PathMotion, stamp_s: float) -> None:
-        assert self.tracked is not None
-        off = self.tolerances.goal.violated_by(self.tracked.desired, self.tracked.actual, self._robot)
+    def _look_for_goal(self, tracked: TrackedState, motion: PathMotion, stamp_s: float) -> None:
+        off = self.tolerances.goal.violated_by(tracked.desired, tracked.actual, self._robot)
         if not off:
             self.finish(TrajectoryCode.SUCCESSFUL)
         elif stamp_s > motion.ends_s + self.tolerances.goal_time_s:
