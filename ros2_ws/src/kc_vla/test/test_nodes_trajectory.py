@@ -48,6 +48,8 @@ class Goal:
 class Client(Peer):
     """What MoveIt does: it plans from where the arm is, sends, and waits for the result."""
 
+    arm: EmulatedPiper
+
     def __enter__(self) -> Client:
         super().__enter__()
         self._status = self.node.create_publisher(EpisodeStatus, topics.EPISODE_STATUS, qos.STATUS)
@@ -156,11 +158,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     controller = {"arm": "piper", "mode": "realtime", "channel": bus, "bus": INTERFACE, "state_folder": folder}
     followed = {"execute_steps": 1, "blend_steps": 0}
     with ExitStack() as stack:
-        stack.enter_context(EmulatedPiper(bus))
+        arm = stack.enter_context(EmulatedPiper(bus))
         stack.enter_context(running("kc_vla.nodes.arm_controller", folder / "arm", **controller, **followed))
         server = {"backend": "trajectory", "robot": "piper", "takeover": "joy"}
         stack.enter_context(running("kc_vla.nodes.policy_server", folder / "policy", **server))
         client = stack.enter_context(Client())
+        client.arm = arm
         client.begin()
         yield client
 
@@ -249,6 +252,21 @@ def test_the_topic_moves_the_arm_and_an_emergency_stop_ends_what_is_followed(cli
     time.sleep(0.5)
     assert np.abs(client.angles() - stands).max() < 0.01  # nothing is made up for
     assert client.end(client.send(goal_of([LIFTED], [1.5])))[0] == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_a_blocked_arm_ends_what_is_followed_and_takes_nothing_until_a_person_resumes(client: Client) -> None:
+    here = client.angles()
+    goal = client.send(goal_of([turned(here, 0, 0.3)], [3.0]))
+    client.until(lambda: len(goal.feedback) > 10)
+    client.arm.ask("collision 2")
+    status, result = client.end(goal)
+    assert (status, result.error_code) == (GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL)
+    assert "the arm holds: collision. Remove the cause, call arm/resume" in result.error_string
+    client.arm.ask("none")
+    assert "call arm/resume" in client.refused(goal_of([here], [2.0]))[1]
+    assert client.call(Trigger, f"/{topics.RESUME}", Trigger.Request()).success
+    client.able()
+    assert client.end(client.send(goal_of([here], [1.5])))[0] == GoalStatus.STATUS_SUCCEEDED
 
 
 def test_the_gripper_reaches_its_width(client: Client) -> None:

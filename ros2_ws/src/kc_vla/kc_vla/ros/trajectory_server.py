@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from control_msgs.action import FollowJointTrajectory, GripperCommand
 from rclpy.action import CancelResponse, GoalResponse
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -27,9 +28,11 @@ from kc_vla_msgs.msg import ArmCommand
 
 _POLL_S = 0.02
 _FEEDBACK_S = 0.05
-_SILENT_S = 0.5
+_SILENT_S = 1.0
 """Time without a command of the arm's controller, or without a joint state, after which nothing is followed, s."""
 _STOPPED = "emergency stop"
+_NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+"""Profile of a topic whose messages replace one another: none that waited is followed after a newer one."""
 
 
 class TrajectoryServer:
@@ -49,7 +52,7 @@ class TrajectoryServer:
         self._held = ""
         node.subscribe(JointState, topics.JOINT_STATES, self._on_joints, qos.STATE)
         node.subscribe(ArmCommand, topics.ARM_COMMAND, self._on_command, qos.command(0.05))
-        node.subscribe(JointTrajectory, topics.JOINT_TRAJECTORY, self._on_trajectory, qos.EVENT)
+        node.subscribe(JointTrajectory, topics.JOINT_TRAJECTORY, self._on_trajectory, _NEWEST)
         node.every(_FEEDBACK_S, self._watch)
         self._servers = [
             node.serve_action(FollowJointTrajectory, topics.FOLLOW_TRAJECTORY, self._follow, _accept, _accept_cancel),
