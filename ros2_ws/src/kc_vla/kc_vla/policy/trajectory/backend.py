@@ -13,7 +13,7 @@ from kc_vla.policy.options import TrajectoryOptions
 from kc_vla.policy.trajectory.executor import TrajectoryExecutor
 from kc_vla.policy.trajectory.gripper_run import GripperRun, checked_width
 
-_ROWS = 12
+_ROWS = 20
 """Actions of a chunk, longer than an answer takes on a busy machine; an arm that hears nothing more comes to rest."""
 _LONGEST_GAP = 20
 """Control steps between two requests after which the arm may have been moved otherwise."""
