@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -23,10 +23,11 @@ from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hands import facing_down
-from kc_vla.skills.interface import ArmReading, SkillError
+from kc_vla.skills.interface import MOST_TRIED, ArmReading, SkillError
 from kc_vla.skills.missed_grasps import MissedGrasps
 from kc_vla.skills.motion_paths import MotionPathMaker
 from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.placing import spots
 from kc_vla.skills.station import AREA, workplace_map
 from kc_vla.skills.swept import swept_boxes
 from kc_vla.skills.tool_path import ToolPose
@@ -162,6 +163,16 @@ def test_what_the_hand_puts_aside_stays_out_of_the_way_of_the_drawer_that_it_ope
     room = swept_boxes(drawer)
     assert places
     assert not any(box.meets(UprightBox.around(each)) for box in room for each in places)
+
+
+def test_a_few_tries_look_for_a_place_on_all_sides_of_the_hand() -> None:
+    kitchen = FakeKitchen()
+    assert kitchen.do("PickupObject", "apple_1").done
+    context = kitchen.station.context
+    assert context.held is not None
+    found = np.array([each.position[:2] for each in islice(spots(context, context.held, None), MOST_TRIED)])
+    np.testing.assert_array_less(np.linalg.norm(found[0] - context.tool.position[:2]), 0.06)
+    assert np.linalg.norm(found - found[0], axis=1).max() > 0.2
 
 
 @pytest.mark.parametrize(("opening", "inside"), [(0.0, True), (0.8, True), (1.5, True), (0.8, False)])

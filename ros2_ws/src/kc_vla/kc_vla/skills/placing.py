@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from functools import cache
+from itertools import product
 
 import numpy as np
 
@@ -29,6 +30,8 @@ _MARGINS = (0.02, 0.01, 0.003)
 """Around a thing where it is put; the first that leaves room counts, m."""
 _GRID, _FINE_GRID = 0.02, 0.01
 """Between two spots that are tried on the worktop, and in or on something, m."""
+_APART = 3
+"""On the worktop one of so many spots in each direction is tried first: the arm may reach none around the nearest."""
 _FLOOR = {"drawer": 0.01, "sink": 0.009, "tray": 0.005}
 """Height of the floor of what is hollow above its lower side, m; where none is named, that of a drawer."""
 _DROPS = (0.004, 0.03, 0.055, 0.08)
@@ -223,13 +226,18 @@ def _ground(holder: PerceivedThing | None) -> float:
 
 
 def _places(context: SkillContext, holder: PerceivedThing | None) -> Iterator[tuple[float, float]]:
-    """Yield the middles of a grid, m: those in the middle of the holder first; on the worktop those near the hand."""
+    """Yield the middles of a grid, m: those in the middle of the holder first; on the worktop those near the hand.
+
+    On the worktop a wide grid comes before the spots between.
+    """
     if holder is None:
         low, high = _WORKTOP_RANGE
         tool = context.tool.position
         steps = np.arange(-high, high + 1e-9, _GRID)
-        grid = [(float(x), float(y)) for x in steps for y in steps if low < np.hypot(x, y) < high and x > 0.0]
-        grid.sort(key=lambda each: float(np.hypot(each[0] - tool[0], each[1] - tool[1])))
+        cells = list(product(range(len(steps)), repeat=2))
+        cells.sort(key=lambda each: (any(index % _APART for index in each), np.hypot(*(steps[[*each]] - tool[:2]))))
+        grid = [(float(steps[i]), float(steps[j])) for i, j in cells]
+        grid = [(x, y) for x, y in grid if low < np.hypot(x, y) < high and x > 0.0]
     else:
         half = holder.size[:2] / 2
         xs, ys = (np.arange(0.0, side, _FINE_GRID) for side in half)
