@@ -101,7 +101,7 @@ def test_a_payload_that_is_wrong_by_half_a_kilogram_is_survived(angles: Vector, 
     speeds = np.abs(np.diff(harness.heights)) / SETTINGS.period
     assert speeds.max() < SINKS_M_S
     assert WORKSPACE.slack(harness.arm.body.angles).min() > -OUTSIDE_M
-    assert harness.mode in (Mode.GUIDE, Mode.HOLD)
+    assert harness.mode in (Mode.GUIDE, Mode.BLOCKED)
     assert harness.reports[-1].set_point is not None
 
 
@@ -175,15 +175,63 @@ def test_a_silent_arm_is_blocked_and_begins_again_where_it_is() -> None:
     assert not harness.arm.is_soft
 
 
-def test_who_pushes_too_fast_gets_an_arm_that_holds() -> None:
+@pytest.mark.parametrize("guides", [True, False])
+def test_who_pushes_too_fast_gets_an_arm_that_holds_until_a_person_resumes_it(guides: bool) -> None:
     harness = SoftHarness(RAISED)
-    harness.comply()
+    harness.comply(guides)
     harness.arm.push(np.array([20.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
-    report = harness.run(1.5, lambda: harness.mode is Mode.HOLD)
-    assert (report.mode, report.compliant) == (Mode.HOLD, False)
+    report = harness.run(1.5, lambda: not harness.reports[-1].compliant)
+    assert (report.mode, report.compliant) == (Mode.BLOCKED, False)
     assert "compliance has ended: joint 1 turned at" in report.reason or "was pushed" in report.reason
     assert harness.fastest < 3.0
     springs_are_set_points(harness)
+    harness.arm.push(np.zeros(6))
+    harness.run(0.8)
+    held = harness.arm.body.angles.copy()
+    for _ in range(10):  # a policy that goes on: the hand is still at the arm
+        harness.servo.set_target(RAISED, 0.02, harness.now, 0.1)
+        harness.run(0.05)
+    assert np.abs(harness.arm.body.angles - held).max() < 0.01
+    harness.servo.resume(harness.now)
+    harness.run(0.1)
+    assert harness.mode is Mode.HOLD
+
+
+@pytest.mark.parametrize("guides", [True, False])
+def test_a_command_that_is_refused_ends_the_mode_for_good(guides: bool) -> None:
+    harness = SoftHarness(RAISED)
+    harness.comply(guides)
+    harness.servo._gripper = np.nan
+    assert harness.run(0.01).mode is Mode.BLOCKED
+    assert not harness.reports[-1].compliant
+    harness.servo.stiffen("compliance was switched off")  # which resumes nothing
+    assert harness.run(0.05).mode is Mode.BLOCKED
+    harness.servo.resume(harness.now)
+    harness.run(0.2)
+    assert (harness.mode, harness.reports[-1].compliant) == (Mode.HOLD, False)
+    assert not harness.arm.is_soft
+
+
+def test_an_arm_that_was_pushed_out_of_its_range_moves_on_a_persons_resume_alone() -> None:
+    arm = SoftArm()
+    top = RAISED[0] + 0.01  # a joint can go further than it may
+    arm.limits = replace(arm.limits, highest=np.where(np.arange(6) == 0, top, arm.limits.highest))
+    harness = SoftHarness(RAISED, arm)
+    harness.comply()
+    harness.arm.push(np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    harness.run(1.0, lambda: harness.arm.body.angles[0] > top + 0.03)
+    assert harness.mode is Mode.GUIDE
+    harness.servo.halt("emergency stop")
+    harness.arm.push(np.zeros(6))
+    harness.run(0.3)
+    harness.servo.set_target(RAISED, 0.02, harness.now, 1.0)
+    report = harness.run(0.5)
+    assert report.mode is Mode.BLOCKED
+    assert "emergency stop; joint 1 is at" in report.reason
+    assert harness.arm.body.angles[0] > top + 0.02
+    harness.servo.resume(harness.now)
+    harness.run(3.0, lambda: harness.mode is Mode.HOLD)
+    assert harness.arm.body.angles[0] < top
 
 
 def test_a_wall_stands_at_the_floor_and_gives_way_to_a_hand_that_leads_back() -> None:
@@ -277,7 +325,7 @@ def test_an_arm_that_does_not_enter_the_mode_holds_and_says_so() -> None:
     harness.arm.set_impedance = lambda impedance: None  # type: ignore[method-assign]
     harness.servo.comply(harness.now, True)
     report = harness.run(1.2)
-    assert (report.mode, report.compliant) == (Mode.HOLD, False)
+    assert (report.mode, report.compliant) == (Mode.BLOCKED, False)
     assert "does not enter its impedance mode" in report.reason
 
 

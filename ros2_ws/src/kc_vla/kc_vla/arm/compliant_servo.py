@@ -6,6 +6,7 @@ from kc_vla.arm.compliance import Compliance, compliance_of
 from kc_vla.arm.interface import ArmError, ArmState, MovableArm
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, ServoSettings
+from kc_vla.arm.set_points import RefusedSetPointError
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.robot import Robot, Vector
 
@@ -62,6 +63,8 @@ class CompliantServo(Servo):
     def stiffen(self, reason: str, state: ArmState | None = None) -> None:
         """End `comply`, and hold where the arm is; nothing happens to an arm that is not compliant.
 
+        An arm that was pushed out of its joint limits is blocked: only `resume` leads it back inside.
+
         Args:
             reason: Text that the reports carry from now on.
             state: State of the arm; None: it is read.
@@ -74,7 +77,14 @@ class CompliantServo(Servo):
             self._mode, self._reason, self._mute, self._blocked_at = Mode.BLOCKED, reason, True, state.gripper
             return
         self._begin_at(state.angles)
-        self._mode, self._reason = Mode.HOLD, reason
+        if self._outside.look(state.angles):  # it was pushed there
+            self._mode, self._reason, self._blocked_at = (
+                Mode.BLOCKED,
+                f"{reason}; {self._outside.advice}",
+                state.gripper,
+            )
+        else:
+            self._mode, self._reason = Mode.HOLD, reason
 
     def halt(self, reason: str) -> None:
         """Make the arm stiff, and come to rest, see `Servo.halt`."""
@@ -92,13 +102,20 @@ class CompliantServo(Servo):
             return super()._send(set_point, state)
         command = self._soft.next(state, set_point, self._gripper)
         if self._steps % self._settings.command_every == 0:
-            self._guard.send_impedance(command)
+            try:
+                self._guard.send_impedance(command)
+            except RefusedSetPointError:  # a person who resumes the arm has not asked for compliance
+                self._soft.end()
+                raise
         return command.angles
 
     def _strayed(self, state: ArmState, now: float) -> str:
-        """Return why the arm is not where it was sent. What ends the compliance does not block the arm: it holds."""
+        """Return why the arm is not where it was sent, or why the compliance has to end.
+
+        That blocks the arm: a policy that goes on must not move it stiffly while a hand is still at it.
+        """
         if self._soft is not None and self._soft.active and (ended := self._soft.ends(state, now)):
-            self.stiffen(f"compliance has ended: {ended}", state)
+            return f"compliance has ended: {ended}"
         return "" if self._mode is Mode.GUIDE else super()._strayed(state, now)
 
     def _block(self, state: ArmState, trouble: str) -> None:
