@@ -281,6 +281,8 @@ def test_an_arm_that_does_not_get_there_violates_the_goal_in_time() -> None:
     run = arm.send(asked_for([HERE + 0.05], [1.0]), tolerances)
     assert arm.finish(run) is TrajectoryCode.GOAL_TOLERANCE_VIOLATED
     assert arm.now == pytest.approx(NOW + 1.4, abs=0.1)
+    arm.step()
+    np.testing.assert_allclose(arm.path[-1], arm.at, atol=1e-3)  # nothing is pressed on that may be in the way
     unchecked = read_tolerances([], [RequestedTolerance(joint, -1.0, -1.0) for joint in JOINTS], 0.3, PIPER, OPTIONS)
     run = arm.send(asked_for([arm.at + 0.05], [1.0]), unchecked)
     assert arm.finish(run) is TrajectoryCode.SUCCESSFUL
@@ -436,6 +438,20 @@ def test_the_gripper_reaches_its_width_or_stalls_on_what_it_grips() -> None:
     replaced = backend.grip(0.0, NOW + 4.0)
     backend.grip(0.07, NOW + 4.0)
     assert "newer" in replaced.refusal
+
+
+def test_a_gripper_goal_that_is_ended_before_the_arm_was_sent_it_is_not_followed_later() -> None:
+    backend = TrajectoryBackend(PIPER, OPTIONS)
+    backend.reset(Episode("one", "counting", "", int(NOW * 1e9), 50_000_000, True))
+    backend.infer(given_at(0, HERE, 0.02))
+    run = backend.grip(0.05, NOW)
+    backend.interrupt("the emergency stop is set")
+    assert run.refusal == "the emergency stop is set"
+    assert backend.infer(given_at(1, HERE, 0.019))[0, 6] == pytest.approx(0.02)  # what it holds, it holds on to
+    backend.grip(0.0, NOW + 1.0)
+    backend.infer(given_at(2, HERE, 0.02))
+    backend.interrupt("the emergency stop is set")  # the arm was sent this one: it does not release what it grips
+    assert backend.infer(given_at(3, HERE, 0.01))[0, 6] == 0.0
 
 
 @pytest.mark.parametrize("width", [np.nan, np.inf, -0.01, 0.2, 50.0])

@@ -44,6 +44,7 @@ class TrajectoryBackend:
         self.executor = TrajectoryExecutor(robot, options)
         self.gripper: GripperRun | None = None
         self._fingers: Vector | None = None
+        self._sent_fingers: Vector | None = None  # with the chunk before
         self._start_s = self._period_s = 0.0
         self._frame = 0
 
@@ -51,7 +52,7 @@ class TrajectoryBackend:
         """Begin an episode: nothing that was asked for before counts."""
         self.interrupt("the episode is over")
         self._start_s, self._period_s = episode.start_ns * 1e-9, episode.period_ns * 1e-9
-        self._fingers, self._frame = None, 0
+        self._fingers, self._sent_fingers, self._frame = None, None, 0
         return ""
 
     def interrupt(self, text: str, share: float | None = None) -> None:
@@ -65,6 +66,7 @@ class TrajectoryBackend:
         self.executor.interrupt(text)
         if self.gripper is not None and not self.gripper.is_over:
             self.gripper.refusal = text
+            self._fingers = self._sent_fingers  # what the arm was not sent yet is not made up for
         if share is not None:
             self._fingers = self._apart(share * self.robot.opening)
 
@@ -89,7 +91,7 @@ class TrajectoryBackend:
         """Leave the gripper where it is, because the client has canceled."""
         if run is self.gripper and not run.is_over:
             run.refusal = "canceled: the gripper stays as it is"
-            self._fingers = None
+            self._fingers = self._sent_fingers = None
 
     def measure(self, stamp_s: float, positions: Vector, velocities: Vector) -> None:
         """Take in a measured state.
@@ -112,6 +114,7 @@ class TrajectoryBackend:
         joints = len(self.robot.joints)
         if self._fingers is None:
             self._fingers = np.array(given.state[joints:], float)
+        self._sent_fingers = self._fingers
         times = np.array([self._start_s + (given.frame + 1 + row) * self._period_s for row in range(_ROWS)])
         rows = self.executor.desired(times, given.state[:joints])
         return np.concatenate([rows, np.tile(self._fingers, (_ROWS, 1))], axis=1).astype(np.float32)

@@ -33,6 +33,9 @@ _LATE_S = 0.2
 _UNDER_WAY_S = 0.1
 """Time in which the arm still does what it was sent before, s: what is decided now takes effect then."""
 
+_IN_THE_WAY = (TrajectoryCode.PATH_TOLERANCE_VIOLATED, TrajectoryCode.GOAL_TOLERANCE_VIOLATED)
+"""What may be because something is in the arm's way."""
+
 
 class TrajectoryExecutor:
     """The motion of the N joints of one arm. It is not thread-safe.
@@ -117,7 +120,7 @@ class TrajectoryExecutor:
         if not self._motions or self.run is None or self.run.outcome is not None:
             return
         self.run.compare(self._desired(stamp_s), state, stamp_s, self._motions[-1])
-        if self.run.outcome is not None and self.run.outcome.code is TrajectoryCode.PATH_TOLERANCE_VIOLATED:
+        if self.run.outcome is not None and self.run.outcome.code in _IN_THE_WAY:
             self._stop_where_it_is(stamp_s)
 
     def desired(self, times_s: Vector, here: Vector) -> Vector:
