@@ -236,6 +236,30 @@ def test_an_arm_that_waits_for_a_person_holds_and_says_why(realtime: RealTime, a
     assert around.requests == []
 
 
+def test_a_chunk_from_before_the_arm_was_blocked_or_led_by_hand_is_void(realtime: RealTime, around: Around) -> None:
+    arm = BlockedArm(blocked="")
+    realtime.arm = arm
+    for step in range(6):  # it takes 5 actions of a chunk, and asks for the next one in time
+        realtime.see(_stamp(step), _stamp(step))
+        realtime.tick(_stamp(step))
+        if step == 0:
+            _answer(realtime, around.requests[0])
+    assert len(around.requests) == 2
+    arm.blocked = "a hand leads the arm"
+    realtime.tick(_stamp(6))
+    _answer(realtime, around.requests[1])  # it is for where the arm was
+    assert (realtime.bad_chunks, around.problem) == (0, "the arm holds: a hand leads the arm")
+    realtime.tick(_stamp(7))
+    arm.blocked = ""
+    realtime.tick(_stamp(8))
+    assert isinstance(around.commands[-1][1], Hold)
+    _answer(realtime, around.requests[-1])
+    realtime.tick(_stamp(9))
+    assert isinstance(around.commands[-1][1], ScheduledAction)
+    assert around.commands[-1][1].sequence == around.requests[-1].sequence
+    assert len(around.requests) == 3
+
+
 def test_a_chunk_for_another_arm_is_counted_as_a_bad_one(realtime: RealTime, around: Around) -> None:
     realtime.see(_stamp(0), _stamp(0))
     realtime.tick(_stamp(0))

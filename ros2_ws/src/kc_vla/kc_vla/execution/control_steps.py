@@ -163,7 +163,7 @@ class ControlSteps(ABC):
         if self._controller.stopped:  # its chunk is not wanted any more
             self._resume()
             return False
-        return True
+        return self.arm is None or not self.arm.blocked
 
     @abstractmethod
     def _resume(self) -> None:
@@ -299,6 +299,8 @@ class RealTime(ControlSteps):
         if self._steady() - self._state_at > self._stale_after:
             self._send(step, Hold(no_joint_state(self._stale_after)))
         elif self.arm is not None and self.arm.blocked and not self._controller.stopped:
+            self._controller.forget()  # it may be elsewhere when it moves again
+            self._asked_at.clear()
             self._send(step, Hold(self.arm.blocked))
         else:
             self._control(step)

@@ -65,6 +65,10 @@ class ArmController:
     def emergency_stop(self) -> None:
         """Hold from now on; latched."""
         self._stopped = True
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop the chunk, and the request in flight: they are for where the arm was."""
         self._arrived, self._refused, self._overdue = None, False, False
         self._scheduler.forget()
 
