@@ -27,7 +27,7 @@ from kc_vla.launching.graph import (
     transforms,
     transforms_argument,
 )
-from kc_vla.launching.kinds import Checked, Number, OneOf, Switch
+from kc_vla.launching.kinds import Checked, Number, OneOf
 from kc_vla.launching.parameters import parameter_arguments
 from kc_vla.launching.policies import (
     check_options,
@@ -75,6 +75,12 @@ def controller(context: LaunchContext) -> list:
     return [node("arm_controller", own, files=execution(context), **AGAIN)]
 
 
+def _has_depth(context: LaunchContext) -> bool:
+    """Return whether the cameras have depth: also where hands act on what a detector finds in the images."""
+    said = chosen(context, "depth")
+    return said == "true" or (said == "auto" and is_planned(context) and chosen(context, "detector") != TRUTH)
+
+
 def bridge(context: LaunchContext) -> list:
     """Start the simulator; where a planner has the arm moved, a task follows no script of its own."""
     argument = LaunchConfiguration
@@ -83,7 +89,7 @@ def bridge(context: LaunchContext) -> list:
             "maniskill_bridge",
             {
                 "image_size": argument("image_size"),
-                "depth": argument("depth"),
+                "depth": _has_depth(context),
                 "boxes": chosen(context, "detector") == TRUTH,
                 "script": not is_planned(context),
                 "instruction": text("; ".join(instructions_of(context))[:_MOST_SHOWN]),
@@ -228,9 +234,9 @@ def generate_launch_description() -> LaunchDescription:
             ),
             Argument(
                 "depth",
-                Switch(),
-                default_value="false",
-                description="publish the depth of every camera, and record it",
+                OneOf(("auto", "true", "false")),
+                default_value="auto",
+                description="publish the depth of every camera, and record it; auto: if skills depend on a detector",
             ),
             Argument(
                 "renderer",

@@ -42,6 +42,22 @@ def test_a_planner_learns_which_types_a_learned_detector_can_report(read: Callab
     assert {"orange", "salt_shaker"} <= set(types.split(","))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "depth"),
+    [
+        ({"planner": "true", "detector": "learned"}, True),
+        ({"planner": "true", "detector": "learned", "depth": "false"}, False),
+        ({"planner": "true"}, False),
+        ({"detector": "learned"}, False),
+        ({"depth": "true"}, True),
+    ],
+)
+def test_skills_that_depend_on_a_detector_have_cameras_with_depth(
+    read: Callable[..., Nodes], arguments: dict[str, str], depth: bool
+) -> None:
+    assert read("maniskill", task="kitchen", **arguments)["maniskill_bridge"]["depth"] is depth
+
+
 def test_a_planner_learns_which_types_are_named_to_another_detector(read: Callable[..., Nodes]) -> None:
     named = {"detector": "vision_msgs", "detector_options": "{only: [mug, wine glass]}"}
     assert told(read("piper", arm="emulated", planner="true", **named)["planner"]["types"]) == "mug,wine glass"
