@@ -115,12 +115,16 @@ def test_a_missed_grasp_is_the_same_one_wherever_its_thing_is_moved(
     assert not missed.has(moved, there)
 
 
-def standing_in_a_wall(came: Sequence[np.ndarray]) -> SkillContext:
-    """Return a context of an arm whose hand is in a high wall, by what was reported last; it came a way."""
+def standing_in_a_wall(came: Sequence[np.ndarray], every: int = 1) -> SkillContext:
+    """Return a context of an arm whose hand is in a high wall, by what was reported last; it came a way.
+
+    Only one of `every` control steps was read.
+    """
     paths, scene = MotionPathMaker(ROBOT), PerceivedScene()
     context = SkillContext(ArmReading(0, READY.copy(), 0.0), scene, paths, ROBOT.opening, RATE)
-    for step, joints in enumerate(came):
-        context.take(ArmReading(step, joints, 0.0))
+    for step in range(0, len(came), every):
+        context.take(ArmReading(step, came[step], 0.0))
+    context.take(ArmReading(len(came), came[-1], 0.0))
     context.sent = np.asarray(came[-1])
     x, y, _ = context.tool.position.tolist()
     wall = thing("cupboard_1", (x, y + 0.11, 0.4), (0.3, 0.06, 0.8), state="closed")
@@ -128,17 +132,20 @@ def standing_in_a_wall(came: Sequence[np.ndarray]) -> SkillContext:
     return context
 
 
-def test_an_arm_that_seems_to_be_in_something_goes_back_the_way_it_came() -> None:
+@pytest.mark.parametrize("every", [1, 8])
+def test_an_arm_that_seems_to_be_in_something_goes_back_the_way_it_came(every: int) -> None:
     paths = MotionPathMaker(ROBOT)
     start = ToolPose(np.array([0.4, -0.2, 0.3]), facing_down())
     first = paths.free(READY, start)[-1]
     way = paths.straight(first, [start.moved(y=0.25)], 0.1)
-    context = standing_in_a_wall([first, *way])
+    context = standing_in_a_wall([first, *way], every)
     goal = ToolPose(np.array([0.35, -0.3, 0.3]), facing_down())
     path = context.free("approach", goal, 0.0)
     tools = np.array([paths.tool_at(each).position for each in path.joints])
     np.testing.assert_allclose(tools[-1], goal.position, atol=2e-3)
     assert tools[:, 1].max() < context.tool.position[1] + 0.01  # not through the wall
+    fastest = np.abs(np.diff(way, axis=0)).max()
+    assert np.abs(np.diff(path.joints[:10], axis=0)).max() < 1.2 * fastest
 
 
 def test_an_arm_in_a_wall_that_knows_no_way_out_says_so() -> None:

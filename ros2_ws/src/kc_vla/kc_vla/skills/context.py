@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -70,15 +71,15 @@ class SkillContext:
     stops: dict[str, float] = field(default_factory=dict)
     missed: MissedGrasps = field(default_factory=MissedGrasps)
     keep_clear: Sequence[UprightBox] = ()
-    _came: deque[Vector] = field(default_factory=deque)
+    _came: deque[tuple[int, Vector]] = field(default_factory=deque)
     _empty_since: int | None = None
 
     def take(self, reading: ArmReading) -> None:
         """Take in a reading of the arm, and note where what was in the hand is not between the fingers any more."""
         self.arm = reading
-        if not self._came or np.abs(self._came[-1] - reading.joints).max() > _STOOD_RAD:
-            self._came.append(reading.joints)
-            if len(self._came) > self.steps(_MOST_BACK_S):
+        if not self._came or np.abs(self._came[-1][1] - reading.joints).max() > _STOOD_RAD:
+            self._came.append((reading.step, reading.joints))
+            while len(self._came) > self.steps(_MOST_BACK_S) or reading.step < self._came[0][0]:
                 self._came.popleft()
         if self.grips or not self.keeps_grip:
             self._empty_since = None
@@ -205,9 +206,17 @@ class SkillContext:
         for inwards, up in _OUT_M:
             x, y = -min(inwards / max(axis, inwards, _LEAST_WAY_M), 1.0) * tool.position[:2]
             yield tool.moved(x, y, up)
-        back, step = np.array(self._came)[::-1], self.steps(_BACK_S)
+        back, step = self._way_back(), self.steps(_BACK_S)
         for count in range(step, len(back) + step, step):
             yield back[:count]
+
+    def _way_back(self) -> Vector:
+        """Return set-points (T, N), rad, that lead the arm back the way it came, as fast as it came."""
+        before = list(self._came)[::-1]
+        passed = [min(after[0] - each[0], self.steps(_BACK_S)) for after, each in pairwise(before)]
+        at, joints = np.cumsum([0, *passed]), np.array([each[1] for each in before])
+        steps = np.arange(1, at[-1] + 1) if passed else np.zeros(1)
+        return np.column_stack([np.interp(steps, at, each) for each in joints.T])
 
     def clear(
         self,
