@@ -272,7 +272,7 @@ class SkillServerNode(StackNode):
         outcome = run.outcome or SkillOutcome(False, "it was stopped")
         seconds = (self.get_clock().now().nanoseconds - began_ns) * 1e-9
         self.problem(station.wrong)
-        told = "done" if outcome.done else outcome.reason
+        told = ", ".join(filter(None, ("done", outcome.remark))) if outcome.done else outcome.reason
         self.get_logger().info(f"{call}: {told} ({seconds:.1f} s)")
         if goal.is_cancel_requested:
             goal.canceled()

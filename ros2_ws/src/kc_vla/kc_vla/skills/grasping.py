@@ -41,6 +41,7 @@ _HAND_ROUND = np.array([0.24, 0.24, 0.24])
 """A hand over a thing is within a box of this size, however it is turned, m."""
 _TRIES = 3
 """Grasps that may miss a thing."""
+_MISSED = "grasps that missed before: {}"
 _WayToThing = tuple[Grasp, ArmPath]
 """A grasp, and the way to above it."""
 
@@ -50,15 +51,14 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     context.need_known_hand()
     if context.held is not None:
         raise SkillError(f"the hand holds {context.held.thing.object_id} already")
-    for further in reversed(range(_TRIES)):
+    for missed in range(_TRIES - 1):
         try:
             yield from _take(context, object_id)
         except MissedGraspError:
-            if not further:
-                raise
-        else:
-            break
-    return ""
+            continue
+        return _MISSED.format(missed) if missed else ""
+    yield from _take(context, object_id)
+    return _MISSED.format(_TRIES - 1)
 
 
 def _take(context: SkillContext, object_id: str) -> Iterator[Step]:
