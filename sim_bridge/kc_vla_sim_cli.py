@@ -186,12 +186,17 @@ def _collect(options: argparse.Namespace) -> int:
 
 
 def _collect_detections(options: argparse.Namespace) -> int:
+    from kc_vla.datasets.lerobot.errors import DataSetError
     from kc_vla_sim.renderer import choose_renderer
 
     renderer = "cpu" if choose_renderer(options.renderer) == "sapien_cpu" else "gpu"  # they draw a little differently
     from kc_vla_sim.collect.detections import DetectionSetting, collect_detections
 
-    setting = DetectionSetting(options.looks, options.image_size or 256, renderer, options.moments, options.assets)
+    setting = DetectionSetting(
+        options.looks, options.image_size or 256, renderer, options.moments, options.assets, options.played
+    )
+    if options.played and options.assets != STANDARD_ASSETS:
+        raise DataSetError("--played goes with the kitchens of standard assets: leave --assets out")
     output = options.output or Path("data/detections")
     for line in collect_detections(setting, options.split, options.episodes, options.skip, options.processes, output):
         print(line)

@@ -128,6 +128,11 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--moments", type=positive, default=6, metavar="N", help="with --detections: moments of each scene (6)"
     )
+    verb.add_argument(
+        "--played",
+        action="store_true",
+        help="with --detections: moments of an arm that does the instructions of each kitchen, instead of drawn ones",
+    )
     _ask_assets(verb, "assets of the kitchens, with --detections")
     verb.add_argument(
         "--plans",

@@ -13,14 +13,17 @@ import torch
 from kc_vla.core.splits import seeds_of
 from kc_vla.core.tasks import find_task
 from kc_vla.datasets.detections.folder import writing_scenes
+from kc_vla.datasets.detections.labels import ImageLabel
 from kc_vla.datasets.detections.scene_file import write_scene
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.assets import STANDARD_ASSETS
 from kc_vla_sim.collect.kitchen_labels import kitchen_labels
 from kc_vla_sim.collect.kitchen_moments import draw_moment
+from kc_vla_sim.collect.kitchen_play import EVERY_S, played_moments
 from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.errors import BadImageSizeError
+from kc_vla_sim.frame import DepthImage, Image
 from kc_vla_sim.image_size import LARGEST_IMAGE
 from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.kitchen.words import kitchen_words
@@ -31,6 +34,7 @@ from kc_vla_sim.variants import STANDARD
 from kc_vla_sim.workers import run_jobs
 
 TASK = "kitchen"
+LabeledPixels = tuple[Image, DepthImage, ImageLabel]
 _STREAM = 0x6D6F6D65
 """Beside the seed of the scene, what seeds its moments."""
 
@@ -45,6 +49,7 @@ class DetectionSetting:
         renderer: see `Simulator`.
         moments: of each scene; each gives an image of each camera.
         assets: that the kitchens are made of.
+        played: the moments are those of an arm that does the instructions of the kitchen, and not drawn by chance.
     """
 
     looks: str
@@ -52,6 +57,7 @@ class DetectionSetting:
     renderer: str
     moments: int
     assets: str = STANDARD_ASSETS
+    played: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,10 @@ def collect_detections(
     settings = {"task": TASK, "split": split, **asdict(setting)}
     if setting.assets == STANDARD_ASSETS:
         del settings["assets"]  # folders that were begun before there were others do not say it
+    if setting.played:
+        del settings["moments"]
+    else:
+        del settings["played"]
     with writing_scenes(output / split, settings, words) as folder:
         try:
             jobs = [SceneJob(setting, seed, folder.file(seed)) for seed in folder.missing(seeds)]
@@ -97,25 +107,35 @@ def collect_detections(
             raise DataSetError(
                 f"{output} cannot be written: {error.strerror}: free some space and start again, it goes on from there"
             ) from error
+    each = f"a moment every {EVERY_S} s" if setting.played else f"{2 * setting.moments} images"
     before = f", {len(seeds) - len(made)} of them before" if len(made) < len(seeds) else ""
-    yield f"{folder.path}: {len(seeds)} scenes{before}, {2 * setting.moments} images each"
+    yield f"{folder.path}: {len(seeds)} scenes{before}, {each} each"
 
 
 @torch.no_grad()
 def collect_scene(job: SceneJob) -> int:
     """Collect one scene and return how many images it has."""
+    images = list(_played(job) if job.setting.played else _drawn(job))
+    write_scene(job.file, images)
+    return len(images)
+
+
+def _played(job: SceneJob) -> Iterator[LabeledPixels]:
+    setting = job.setting
+    for captures, labels in played_moments(job.seed, setting.image_size, setting.looks, setting.renderer):
+        yield from ((each.image, each.depth, labels[view]) for view, each in captures.items())
+
+
+def _drawn(job: SceneJob) -> Iterator[LabeledPixels]:
     world = _world(job.setting)
     world.reset(seed=job.seed)
     words = kitchen_words(world.assets.kinds)
     chance = np.random.default_rng((_STREAM, job.seed))
-    images = []
     for _ in range(job.setting.moments):
         moment = draw_moment(world, chance)
         captures = world.captures()
         labels = kitchen_labels(world, captures, words, moment.held)
-        images += [(each.image, each.depth, labels[view]) for view, each in captures.items()]
-    write_scene(job.file, images)
-    return len(images)
+        yield from ((each.image, each.depth, labels[view]) for view, each in captures.items())
 
 
 @lru_cache(maxsize=1)

@@ -19,6 +19,7 @@ from kc_vla.learning.detector.evaluation import evaluate_detector
 from kc_vla.learning.detector.networks import FoundObjects
 from kc_vla.learning.detector.release import release_detector
 from kc_vla.learning.detector.report import camera_frame
+from kc_vla.learning.detector.restoring import restored_run
 from kc_vla.learning.detector.run import DetectorRun, trained_detector
 from kc_vla.learning.detector.training import train_detector
 from kc_vla.perception.camera_frame import CameraFrame
@@ -187,6 +188,46 @@ def test_a_run_with_other_data_or_words_is_refused(drawn: Path, trained: Detecto
     write_drawn(tmp_path / "other", range(20_000, 20_001), words=others)
     with pytest.raises(DataError, match="another vocabulary"):
         train_detector(tmp_path / "run", [drawn / "train"], [tmp_path / "other"], config(1), CPU)
+
+
+def test_a_released_model_says_as_a_run_what_it_said(models: Path, trained: DetectorRun, tmp_path: Path) -> None:
+    restored = trained_detector(restored_run(models, "shapes", tmp_path / "run"))
+    pixels, depth_m, _ = drawn_image(np.random.default_rng(7), 64)
+    given = torch.from_numpy(pixels[None]), torch.from_numpy((1.0 / depth_m).astype(np.float32)[None])
+    with torch.inference_mode():
+        for ours, theirs in zip(restored(*given), trained_detector(trained)(*given), strict=True):
+            assert torch.allclose(ours, theirs, atol=1e-3)
+
+
+def test_training_goes_on_from_a_released_model_about_where_it_ended(
+    drawn: Path, models: Path, trained: DetectorRun, tmp_path: Path
+) -> None:
+    folders = [str(drawn / "train"), "--validation", str(drawn / "validation"), "--precision", "fp32"]
+    settings = {**SETTINGS, "epochs": "1", "learning_rate": "0.0005"}
+    changes = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    run = tmp_path / "more"
+    command = ["train", "detector", *folders, *changes, "--out", str(run), "--models", str(models)]
+    assert main([*command, "--init", "shapes"]) == 0
+    before, after = (each.read_log()[-1]["map_50"] for each in (trained, DetectorRun(run)))
+    assert after > before - 0.1
+    assert main([*command, "--init", "shapes"]) == 0, "the same command takes up the run"
+    assert main([*command, "--init", "no such model"]) == 1
+    assert (
+        main(
+            [
+                *command[:-4],
+                "--out",
+                str(tmp_path / "other"),
+                "--init",
+                "shapes",
+                "--models",
+                str(models),
+                "--set",
+                "size=small",
+            ]
+        )
+        == 1
+    )
 
 
 def test_the_commands_train_export_and_measure(drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.kitchen.handling.arm_perception import arm_perception
 from kc_vla_sim.kitchen.handling.skill_policy import SkillPolicy
 from kc_vla_sim.kitchen.layout import DrawLayout
+from kc_vla_sim.looks import STANDARD_LOOKS
 from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
 
@@ -58,6 +59,8 @@ class KitchenArm:
         layout: DrawLayout | None = None,
         ways: Mapping[str, SkillWay] | None = None,
         policy: SkillPolicy | None = None,
+        looks: str = STANDARD_LOOKS,
+        renderer: str = "auto",
     ) -> None:
         """Begin with a kitchen.
 
@@ -71,13 +74,15 @@ class KitchenArm:
             layout: draws the kitchen of a seed; None: the usual one.
             ways: by which way each skill is done; None: all by motions.
             policy: that does those by a policy; None where there are none.
+            looks: of the simulator.
+            renderer: of the simulator.
 
         Raises:
             DetectorError: the detector cannot be had.
         """
         self._perception = arm_perception(detector, options, image_size, depth)
         size, needs_depth = self._perception.image_size, self._perception.needs_depth
-        self.simulator = Simulator(size, tour=False, depth=needs_depth, layout=layout)
+        self.simulator = Simulator(size, renderer=renderer, looks=looks, tour=False, depth=needs_depth, layout=layout)
         self.watch: Watcher | None = None
         self.seldom = False
         self.cancelled = False

@@ -30,7 +30,7 @@ examples:
   kc-vla collect --detections --split train --episodes 150
   kc-vla collect --detections --split validation --episodes 15
   kc-vla train detector
-  kc-vla train detector data/mine/train --validation data/mine/validation --init runs/detector --output runs/mine
+  kc-vla train detector data/mine/train --validation data/mine/validation --init detector --output runs/mine
 Then: kc-vla export detector runs/detector
 """
 _MEASURE = """\
@@ -53,13 +53,14 @@ def main(words: Sequence[str]) -> int:
 
 def _train(options: argparse.Namespace) -> None:
     from kc_vla.learning.detector.config import load_detector_config
+    from kc_vla.learning.detector.restoring import run_or_model
     from kc_vla.learning.detector.run import DetectorRun
     from kc_vla.learning.detector.training import train_detector
 
     config = load_detector_config(options.config, changed_settings(options))
     DetectorRun.require_own(options.output)
     device = device_of_training(DetectorRun(options.output), options)
-    init = None if options.init is None else DetectorRun(options.init)
+    init = None if options.init is None else run_or_model(options.init, options.models, options.output)
     data, validation = options.data or [_TRAIN_DATA], options.validation or [_VALIDATION]
     run = train_detector(options.output, data, validation, config, device, init)
     best = max(line["map_50"] for line in run.read_log())
@@ -101,7 +102,14 @@ def _train_parser() -> argparse.ArgumentParser:
         help=f"folder of images to choose the epoch by, repeatable ({_VALIDATION})",
     )
     parser.add_argument("-o", "--output", "--out", type=Path, default=_RUN, help=f"folder of the run ({_RUN})")
-    parser.add_argument("--init", type=Path, metavar="RUN", help="begin with the best network of this run")
+    parser.add_argument(
+        "--init",
+        metavar="RUN|MODEL",
+        help=f"begin with the best network of this run, or with a model, such as {DETECTOR}",
+    )
+    parser.add_argument(
+        "--models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
+    )
     add_settings(parser, "epochs=20")
     add_arithmetic(parser)
     return parser

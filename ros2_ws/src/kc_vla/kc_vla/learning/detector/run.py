@@ -34,6 +34,11 @@ class DetectorRun(TrainingRun):
         """Return where the images are that it is trained on."""
         return tuple(map(Path, self.data["train"]))
 
+    @property
+    def is_folded(self) -> bool:
+        """Return whether it is a released model that was restored, whose batch norms have no statistics."""
+        return "model" in self.data
+
 
 def trained_detector(run: DetectorRun) -> DetectorNetwork:
     """Return the averaged network of the epoch that was best on validation images.

@@ -24,12 +24,15 @@ from kc_vla.learning.detector.config import DetectorConfig, as_dict
 from kc_vla.learning.detector.judging import judged_network
 from kc_vla.learning.detector.losses import detector_losses
 from kc_vla.learning.detector.networks import DetectorNetwork
+from kc_vla.learning.detector.restoring import unfold
 from kc_vla.learning.detector.run import BEST, CHECKPOINT, HOW, DetectorRun
 from kc_vla.perception.detector_model import DetectorOutput
 
 STAGE = "detector"
 SCORE = "score"
 """Figure of the log by which the best epoch is chosen; of equal ones it is the last."""
+_MEASURED = 64
+"""Images by which the batch norms of a restored model get their statistics."""
 
 
 def train_detector(
@@ -48,7 +51,7 @@ def train_detector(
         validation: the same, by which the best epoch is chosen.
         config: settings.
         device: what computes.
-        init: a run to begin with the weights of, with the same vocabulary and size of network.
+        init: a run to begin with the weights of, with the same vocabulary and size of network, or a restored model.
 
     Raises:
         LearningError: data or an earlier run do not fit; the message says what.
@@ -64,9 +67,11 @@ def train_detector(
         "vocabulary": train.vocabulary.as_dict(),
     }
     if init is not None:
-        facts["init"] = str(init.folder)
+        facts["init"] = init.data["model"] if init.is_folded else str(init.folder)
         if (init.vocabulary, init.config.size) != (train.vocabulary, config.size):
-            raise DataError(f"{init.folder} has another vocabulary or size of network than asked for: leave out --init")
+            raise DataError(
+                f"{facts['init']} has another vocabulary or size of network than asked for: leave out --init"
+            )
     arithmetic = {"device": device.name, "precision": device.precision}
     with DetectorRun.begun(folder, as_dict(config), facts, arithmetic) as run:
         _Training(run, train, judged, device, init).go()
@@ -92,6 +97,8 @@ class _Training:
         network = DetectorNetwork(train.vocabulary, config.size)
         if init is not None:
             network.load_state_dict(init.need(BEST, HOW)["average"])
+            if init.is_folded:
+                _unfold(network, train, config)
         self._network = network.train().to(device.torch, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._average = copy.deepcopy(self._network).eval().requires_grad_(False)
         self._optimizer = torch.optim.AdamW(
@@ -180,6 +187,15 @@ class _Training:
                 "sums": self._sums,
             },
         )
+
+
+def _unfold(network: DetectorNetwork, train: LabeledImages, config: DetectorConfig) -> None:
+    source = batches(train, config, 0, torch.device("cpu"))
+    try:
+        few = [next(source) for _ in range(-(-_MEASURED // config.batch))]
+    finally:
+        source.close()
+    unfold(network, torch.cat([each.pictures for each in few]), torch.cat([each.inverse_depth for each in few]))
 
 
 def _tensors(network: nn.Module) -> Iterator[Tensor]:
