@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from kc_vla.core.splits import seeds_of
 from kc_vla.datasets.detections.folder import LabeledImages, read_images
+from kc_vla_sim.collect import kitchen_play
 from kc_vla_sim.kitchen.kinds import KINDS
 from kc_vla_sim.kitchen.words import kitchen_words
 from kc_vla_sim_cli import main
@@ -96,3 +98,21 @@ def test_an_interrupted_collection_goes_on_and_gives_the_same(
         assert (tmp_path / "development" / name).read_bytes() == (folder / name).read_bytes()
     assert collect(tmp_path, "--visual-randomization", "varied") == 1
     assert "was begun with looks 'standard'" in capsys.readouterr().err
+
+
+def test_an_arm_that_plays_gives_images_of_what_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = kitchen_play.draw_sequence
+    monkeypatch.setattr(
+        kitchen_play, "draw_sequence", lambda seed: replace(draw(seed), instructions=draw(seed).instructions[:1])
+    )
+    assert collect(tmp_path, "--played", scenes=1) == 0
+    images = read_images([tmp_path / "development"]).images
+    assert len({each.label.pose.tobytes() for each in images if each.label.camera == "wrist"}) > 3, "the arm moves"
+    held = [thing for each in images for thing in each.label.objects if thing.held]
+    assert held, "it carries what it is asked for"
+    assert collect(tmp_path, scenes=1) == 1, "the folder was begun in another way"
+
+
+def test_an_arm_plays_in_standard_kitchens_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert collect(tmp_path, "--played", "--assets", "libero", scenes=1) == 1
+    assert "leave --assets out" in capsys.readouterr().err

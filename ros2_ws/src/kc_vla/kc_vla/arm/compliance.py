@@ -66,7 +66,7 @@ class Compliance:
         self._period, self._margin = settings.period, settings.margin
         self.active, self.guides = False, True
         self._anchor: Vector = np.zeros(len(gains.hold))
-        self._begun = self._soft_at = self._calm_at = 0.0
+        self._soft_at = self._calm_at = 0.0
         self._entered = False
 
     def begin(self, state: ArmState, now: float, guides: bool) -> None:
@@ -83,7 +83,7 @@ class Compliance:
                 f"{self._torque[joint]:.1f}: bend the arm first"
             )
         self.active, self.guides, self._entered = True, guides, False
-        self._anchor, self._begun, self._soft_at, self._calm_at = state.angles.copy(), now, now, now
+        self._anchor, self._soft_at, self._calm_at = state.angles.copy(), now, now
 
     def end(self) -> None:
         """End the mode."""
