@@ -460,9 +460,11 @@ class Hand:
 
     def __init__(self) -> None:
         self.sees: list[ObservedThing] = []
+        self.fails = ""
+        self.held: str | None = None
 
     def do(self, call: Call) -> CallResult:
-        return CallResult(True, "", 1.0, 0.0, tuple(self.sees))
+        return CallResult(not self.fails, self.fails, 1.0, 0.0, tuple(self.sees), self.held)
 
     def look(self) -> list[ObservedThing]:
         return self.sees
@@ -489,6 +491,24 @@ def test_what_stands_on_a_table_is_not_in_the_hand(embedder: Embedder) -> None:
     assert robot.held is None
     assert "Apple_1 is not in the hand any more" in robot.notes[0]
     assert robot.sight["Apple_1"].container == "Table_2"
+
+
+def test_what_was_released_while_nobody_saw_it_is_looked_for(embedder: Embedder) -> None:
+    """As when perception dies while a thing is put down, and gives it another id afterwards."""
+    body = Hand()
+    robot = RememberingRobot(body, opened("none", embedder), GROUNDS, "area_1")
+    body.sees, body.held = [APPLE], "Apple_1"
+    robot.look()
+    robot.do("PickupObject", "Apple_1")
+    body.sees, body.held, body.fails = [], "", "Apple_1 was released, and is not seen where it was put"
+    assert robot.do("PutObject", "Apple_1", "Table_2") == body.fails
+    assert robot.held is None
+    assert robot.dropped == {"Apple_1"}
+    assert "Apple_1" not in robot.sight
+    assert robot.notes == ("Apple_1 is not in the hand any more",)
+    body.held = None
+    robot.do("PickupObject", "Apple_1")
+    assert robot.dropped == {"Apple_1"}, "a body that does not say what it holds changes nothing"
 
 
 def test_a_gripper_that_knows_it_is_empty_is_believed_at_once(embedder: Embedder) -> None:

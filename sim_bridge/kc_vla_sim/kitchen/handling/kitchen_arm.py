@@ -120,7 +120,8 @@ class KitchenArm:
             self.step(joints[0].tolist(), float(widths[0]))
         self.took_s = time.monotonic() - began
         seconds = (self.frame.index - first) / CONTROL_RATE
-        return CallResult(run.outcome.done, run.outcome.reason, seconds, 0.0, tuple(self.station.seen()))
+        seen = tuple(self.station.seen())
+        return CallResult(run.outcome.done, run.outcome.reason, seconds, 0.0, seen, self.station.held)
 
     def look(self) -> Sequence[ObservedThing]:
         """Return what is seen now."""

@@ -280,7 +280,8 @@ class SkillServerNode(StackNode):
             goal.succeed()
         else:
             goal.abort()
-        return result_message(outcome, seconds, await answer(self._work, station.seen))
+        seen = await answer(self._work, station.seen)
+        return result_message(outcome, seconds, seen, station.held)
 
     def _interrupted(self, goal: Any) -> str:
         """Return why a skill is not gone on with; empty where it is."""

@@ -102,6 +102,7 @@ class CallResult:
         seconds: that it took.
         walked_m: on the way.
         seen: what is seen afterwards.
+        held: id of what is in the hand afterwards, empty for nothing; None where the robot does not say.
     """
 
     done: bool
@@ -109,6 +110,7 @@ class CallResult:
     seconds: float
     walked_m: float
     seen: tuple[ObservedThing, ...] = ()
+    held: str | None = None
 
 
 class SkillRobot(Protocol):

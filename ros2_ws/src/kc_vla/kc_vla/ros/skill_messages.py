@@ -14,14 +14,18 @@ from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import SceneArea
 
 
-def result_message(outcome: SkillOutcome, seconds: float, seen: Iterable[ObservedThing]) -> DoSkill.Result:
-    """Return how a skill ended, and what is seen afterwards; `seconds` of the robot's time."""
+def result_message(
+    outcome: SkillOutcome, seconds: float, seen: Iterable[ObservedThing], held: str | None
+) -> DoSkill.Result:
+    """Return how a skill ended, what is seen, and what is in the hand afterwards; `seconds` of the robot's time."""
     return DoSkill.Result(
         done=outcome.done,
         reason=outcome.reason,
         duration=seconds,
         walked=0.0,
         seen=[seen_message(each) for each in seen],
+        held=held or "",
+        held_known=held is not None,
     )
 
 

@@ -65,7 +65,9 @@ def grounds_from(areas: Iterable[SceneArea]) -> NavigationMap:
 def happened_from(result: DoSkill.Result) -> CallResult:
     """Return what came of a skill."""
     seen = tuple(seen_from(each) for each in result.seen)
-    return CallResult(result.done, result.reason, result.duration, result.walked, seen)
+    return CallResult(
+        result.done, result.reason, result.duration, result.walked, seen, result.held if result.held_known else None
+    )
 
 
 def sight_from(messages: Sequence[SeenObject]) -> tuple[list[ObservedThing], list[str]]:

@@ -212,9 +212,9 @@ def grasps(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iter
     """
     around = obstacles(scene, (thing.object_id,))
     for tries in _tries(scene, opening, thing):
-        for pose, wide, across in tries:
-            if not any(meets_any(each, around) for each in hand_boxes(pose.position, yaw_of(pose), wide)):
-                yield pose, wide, across
+        for grasp in tries:
+            if not any(meets_any(each, around) for each in _hand(grasp)):
+                yield grasp
                 break
 
 
@@ -228,12 +228,18 @@ def in_the_way(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> 
     """
     around = named_obstacles(scene, (thing.object_id,))
     for tries in _tries(scene, opening, thing):
-        for pose, wide, _ in tries:
-            hand = hand_boxes(pose.position, yaw_of(pose), wide)
+        for grasp in tries:
+            hand = _hand(grasp)
             names = {name for name, box in around if meets_any(box, hand)}
             if len(names) == 1 and is_carried(scene.need(name := names.pop()).object_type):
                 return name
     return None
+
+
+def _hand(grasp: Grasp) -> tuple[UprightBox, ...]:
+    """Return the boxes of the hand in a grasp."""
+    pose, wide, _ = grasp
+    return hand_boxes(pose.position, yaw_of(pose), wide)
 
 
 def _tries(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iterator[list[Grasp]]:

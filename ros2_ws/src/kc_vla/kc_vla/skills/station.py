@@ -115,6 +115,13 @@ class SkillStation:
         self._recognize()
         return (self._worktop(), *map(self._observed, self._in_sight()))
 
+    @property
+    def held(self) -> str | None:
+        """Return the id of what is in the hand, empty for nothing; None where that is not known."""
+        if self.context.unknown:
+            return None
+        return "" if self.context.held is None else self.context.held.thing.object_id
+
     def _recognize(self) -> None:
         """Find out what is in the hand since before this began, or what that is called now, by what is seen there.
 

@@ -188,7 +188,8 @@ class RememberingRobot:
             self._moved(call, happened)
         took = skill == "PickupObject" and happened.done  # a detector may need a moment to see that
         handles = happened.done and AREA not in BY_NAME[skill].arguments and skill != "GoToObject"
-        self._take(happened.seen if happened.done else self._body.look(), took, arguments[0] if handles else "")
+        seen = happened.seen if happened.done else self._body.look()
+        self._take(seen, took, arguments[0] if handles else "", happened.held)
         if skill == "OpenObject" and self.limits.feedback:
             self.memory.tried_to_open(arguments[0], happened.done)
         self.say(SKILL, f"{call}: {'done' if happened.done else happened.reason} ({happened.seconds:.1f} s)")
@@ -205,7 +206,9 @@ class RememberingRobot:
         elif call.skill in ("PutObject", "ThrowObject"):
             self.held = None
 
-    def _take(self, seen: Sequence[ObservedThing], took: bool = False, handled: str = "") -> None:
+    def _take(
+        self, seen: Sequence[ObservedThing], took: bool = False, handled: str = "", hand: str | None = None
+    ) -> None:
         found: list[ObservedThing] = []
         for each in islice(seen, MOST_DETECTIONS):
             if wrong := wrong_with(each):
@@ -215,6 +218,11 @@ class RememberingRobot:
             else:
                 found.append(replace(each, object_type=self._called(each)))
         self.held = next((each for each in found if each.relation == HELD), self.held)
+        if self.held is not None and hand == "":  # what was put down while nobody saw it is somewhere around
+            self.note(f"{self.held.object_id} is not in the hand any more")
+            self.dropped.add(self.held.object_id)
+            found = [each for each in found if each.object_id != self.held.object_id or each.relation != HELD]
+            self.held = None
         elsewhere = self.held is not None and not took and any(_stands(each, self.held) for each in found)
         self._seen_elsewhere = self._seen_elsewhere + 1 if elsewhere else 0
         if self.held is not None and self._seen_elsewhere > 1:  # a detector may err, or need a moment
