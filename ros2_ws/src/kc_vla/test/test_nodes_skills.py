@@ -38,6 +38,7 @@ def test_skills_are_done_and_what_goes_wrong_is_said_in_a_line(tmp_path: Path) -
 
         taken = place.do("PickupObject", "apple_1")
         assert (taken.done, taken.reason) == (True, "")
+        assert (taken.held, taken.held_known) == ("apple_1", True)
         assert next(each for each in taken.seen if each.detection.object_id == "apple_1").relation == "held"
 
         # an emergency stop in the middle: it holds, and what is in the hand stays known
@@ -63,7 +64,8 @@ def test_skills_are_done_and_what_goes_wrong_is_said_in_a_line(tmp_path: Path) -
         goal.cancel_goal_async()
         place.until(lambda: place.work() or result.done())
         assert result.result().result.reason == "it was stopped"
-        assert place.do("PutObject", "apple_1", "worktop").done
+        put = place.do("PutObject", "apple_1", "worktop")
+        assert (put.done, put.held, put.held_known) == (True, "", True)
 
 
 def test_a_skill_that_the_policy_server_refuses_ends_with_its_reason(tmp_path: Path) -> None:
