@@ -129,9 +129,7 @@ def test_a_thing_that_a_detector_places_too_deep_stands_on_its_support() -> None
     frame, (found, before) = Camera().take([can, carton])
     deep_m = float((np.array(can.position) - ABOVE[:3, 3]) @ ABOVE[:3, 2]) + 0.1
     seen, _ = Localizer().locate(frame, [replace(found, depth_m=deep_m, depth_measured=True), before]).objects
-    assert seen.shape is None, "half of it is hidden"
-    assert seen.position[2] - seen.size[2] / 2 > -0.02
-    assert off(seen.position, can.position) < 0.06
+    assert off(seen.position, can.position) < 0.02
 
 
 def test_the_background_and_unknown_pixels_are_not_the_object() -> None:

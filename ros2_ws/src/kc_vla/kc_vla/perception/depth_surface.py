@@ -74,7 +74,7 @@ def surface_depth(
     """
     left, top = max(int(box.left), 0), max(int(box.top), 0)
     depth = depth[top : max(int(np.ceil(box.bottom)), 0), left : max(int(np.ceil(box.right)), 0)]
-    beside = overlapping(box, others) - (left, top, left, top)
+    beside = np.empty((0, 4)) if others is None else others[overlapping(box, others)] - (left, top, left, top)
     box = PixelBox(box.left - left, box.top - top, box.right - left, box.bottom - top)
     anchor = _anchor(box, (center[0] - left, center[1] - top))
     for image in (_without(depth, beside), depth) if len(beside) else (depth,):
@@ -89,19 +89,19 @@ def surface_depth(
     return None
 
 
-def overlapping(box: PixelBox, others: Numbers | None) -> Numbers:
-    """Return the boxes (N, 4) of other things that have something in common with a box.
+def overlapping(box: PixelBox, others: Numbers | None) -> NDArray[np.intp]:
+    """Return the numbers of the boxes (N, 4) of other things that have something in common with a box.
 
     Those that it lies in are left out, and those of the same thing, such as a mug that is also taken for a cup.
     """
     if others is None or not len(others):
-        return np.empty((0, 4))
+        return np.empty(0, np.intp)
     width = np.minimum(box.right, others[:, 2]) - np.maximum(box.left, others[:, 0])
     height = np.minimum(box.bottom, others[:, 3]) - np.maximum(box.top, others[:, 1])
     area = (box.right - box.left) * (box.bottom - box.top)
     both = np.maximum(width, 0.0) * np.maximum(height, 0.0)
     either = area + (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1]) - both
-    return np.asarray(others[(both > 0.0) & (both <= _LIES_IN * area) & (both < _SAME * either)])
+    return np.flatnonzero((both > 0.0) & (both <= _LIES_IN * area) & (both < _SAME * either))
 
 
 def _without(depth: NDArray[np.float32], boxes: Numbers) -> NDArray[np.float32]:

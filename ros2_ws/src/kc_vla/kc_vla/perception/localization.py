@@ -17,6 +17,7 @@ from kc_vla.perception.depth_surface import surface_depth, valid_depth
 from kc_vla.perception.front import CONTAINERS, Front, front_in
 from kc_vla.perception.image_detection import ImageDetection
 from kc_vla.perception.located_object import POSITION, LocatedObject
+from kc_vla.perception.neighbors import Neighbors
 from kc_vla.perception.standing_shape import StandingShape, standing_shape
 from kc_vla.perception.view_ray import ViewRay, half_chord, view_ray
 from kc_vla.perception.visible_extent import visible_size
@@ -131,13 +132,22 @@ class Localizer:
                 sound.append((number, each))
             except _LeftOutError as error:
                 refused.append(f"detection {number} is left out: {error}")
-        objects = []
         boxes = np.array([each.box for _, each in sound], float).reshape(-1, 4)
+        places: dict[int, Estimate] = {}
+        middles, sizes = np.full((len(sound), 3), np.nan), np.zeros((len(sound), 3))
         for at, (number, each) in enumerate(sound):
             try:
-                objects.append(self._placed(frame, each, np.delete(boxes, at, axis=0)))
+                places[at] = self._in_3d(frame, each) or self._along_ray(frame, each, np.delete(boxes, at, axis=0))
+                middles[at], sizes[at] = places[at].position, places[at].size
             except _LeftOutError as error:
-                refused.append(f"detection {number}, a {told(each.object_type)}, is left out: {error}")
+                refused.append(_left_out(number, each, error))
+        objects, all_there = [], Neighbors(boxes, middles, sizes)
+        for at, place in places.items():
+            number, each = sound[at]
+            try:
+                objects.append(self._placed(frame, each, place, all_there.without(at)))
+            except _LeftOutError as error:
+                refused.append(_left_out(number, each, error))
         return Located(objects, refused, frame)
 
     def _surest(self, found: Sequence[ImageDetection], refused: list[str]) -> Sequence[ImageDetection]:
@@ -147,8 +157,7 @@ class Localizer:
         refused.append(f"{len(found)} detections in one image: the surest {most} are taken; check the detector")
         return sorted(found, key=lambda each: -each.confidence if math.isfinite(each.confidence) else 0.0)[:most]
 
-    def _placed(self, frame: CameraFrame, each: ImageDetection, others: NDArray[np.float64]) -> LocatedObject:
-        place = self._in_3d(frame, each) or self._along_ray(frame, each, others)
+    def _placed(self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors) -> LocatedObject:
         shape, front = _by_depth(frame, each, place, others)
         if shape is None and front is None and each.depth_measured and frame.depth_m is not None:
             shape = self._shape_at_surface(frame, each, place, others)
@@ -173,12 +182,12 @@ class Localizer:
         )
 
     def _shape_at_surface(
-        self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: NDArray[np.float64]
+        self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors
     ) -> StandingShape | None:
         """Return how a thing stands whose detector places it far from the surface that its box shows; None else."""
         if _fits_depth(frame, each, place):
             return None
-        other = self._along_ray(frame, replace(each, depth_measured=False, depth_m=None), others)
+        other = self._along_ray(frame, replace(each, depth_measured=False, depth_m=None), others.boxes)
         if other.way or math.dist(other.position, place.position) < _DOUBTFUL_M:
             return None
         return _by_depth(frame, each, other, others)[0]
@@ -284,7 +293,7 @@ class Localizer:
 
 
 def _by_depth(
-    frame: CameraFrame, each: ImageDetection, place: Estimate, others: NDArray[np.float64]
+    frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors
 ) -> tuple[StandingShape | None, Front | None]:
     """Return how a thing stands, or the front of what opens, where the depth image shows it."""
     if frame.depth_m is None or place.way:
@@ -330,6 +339,10 @@ def _cut_m(each: ImageDetection, depth: NDArray[np.float32]) -> float:
 
 class _LeftOutError(ValueError):
     """A detection has no place; the text says why."""
+
+
+def _left_out(number: int, each: ImageDetection, why: _LeftOutError) -> str:
+    return f"detection {number}, a {told(each.object_type)}, is left out: {why}"
 
 
 def _check(each: ImageDetection) -> None:

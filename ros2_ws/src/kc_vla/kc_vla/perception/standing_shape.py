@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kc_vla.core.order_statistics import median, percentiles
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.neighbors import Neighbors
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
 
 Numbers = NDArray[np.float64]
@@ -36,6 +37,10 @@ length more, m."""
 _LEAST_POINTS = 20
 _GAP_M = 0.012
 """What is so much nearer to the camera beside a thing hides a part of it, m."""
+_EDGE_M, _EDGE_SHARE = 0.015, 0.01
+"""A surface does not go on where it leaps away from the camera by more than the first, m, and this share of its depth:
+a pixel shows more of what is farther away."""
+_CROSS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
 _HIDDEN = 0.08
 """Share of its outline that something may hide, or that the rim of the image may cut."""
 _YAWS = np.radians(np.arange(0.0, 90.0, 1.0))
@@ -45,6 +50,9 @@ _TRIMMED = 0.2, 99.8
 _FILLED, _ROUND, _DEEP, _LONG = 0.86, 0.7, 0.7, 1.15
 """A round thing fills less of its rectangle than this, and has one side of at least so much of the other; from where it
 is seen, it is so deep at least and at most, for its width."""
+_HALF_FILLED, _HALF_DEEP = 0.68, 0.42
+"""Seen from the side, half of it shows: that is at least so deep for its width, and fills at least so much of the
+rectangle along the view. A corner of something square fills half of it."""
 _TOP = 98.0
 """Percentile of the heights of its points that is its top."""
 _IN_AIR_M = 0.03
@@ -83,7 +91,7 @@ class StandingShape:
 
 
 def standing_shape(
-    frame: CameraFrame, box: PixelBox, position: Vector, size: Vector, others: Numbers | None = None
+    frame: CameraFrame, box: PixelBox, position: Vector, size: Vector, others: Neighbors
 ) -> StandingShape | None:
     """Return how a thing stands; None where too little of it is seen to say.
 
@@ -92,16 +100,17 @@ def standing_shape(
         box: of what can be seen of it, px.
         position: of its middle, as it was located, m.
         size: along the axes of the frame that it is located in, m.
-        others: boxes of other objects in the image (N, 4), px; None: there are none.
+        others: that the image shows.
     """
-    seen = surface_points(frame, box, _AROUND_PX, others)
+    seen = surface_points(frame, box, _AROUND_PX)
     if seen is None or not any(size):
         return None
     place, extent = np.asarray(position), np.asarray(size)
     away2 = (seen.points[0] - place[0]) ** 2 + (seen.points[1] - place[1]) ** 2
     ground = _ground(seen, place, extent, away2)
-    own = _own_pixels(seen, extent, ground, away2)
-    if own is None or np.count_nonzero(own) < _LEAST_POINTS or _is_cut(seen, own):
+    beside = others.pixels(box, place, extent, seen.points, seen.at_x, seen.at_y)
+    own = _own_pixels(seen, beside, extent, ground, away2)
+    if own is None or np.count_nonzero(own) < _LEAST_POINTS or _is_cut(seen, beside, own):
         return None
     points = seen.points[:, own]
     low, top = percentiles(points[2], 100.0 - _TOP, _TOP)
@@ -140,26 +149,34 @@ def _ground(seen: SurfacePoints, place: Numbers, extent: Numbers, away2: Numbers
     return bottom
 
 
-def _own_pixels(seen: SurfacePoints, extent: Numbers, ground: float, away2: Numbers) -> NDArray[np.bool_] | None:
+def _own_pixels(
+    seen: SurfacePoints, beside: NDArray[np.bool_], extent: Numbers, ground: float, away2: Numbers
+) -> NDArray[np.bool_] | None:
     """Return which pixels show the thing (H, W): the largest connected part above the ground; None for none."""
     above = min(max(_ABOVE * float(extent[2]), _LEAST_ABOVE_M), _MOST_ABOVE_M)
     near = away2 <= (_ROOM * math.hypot(*extent[:2]) + _ROOM_M) ** 2
     heights = seen.points[2] - ground
-    mask = seen.inside & ~seen.beside & near & (heights > above) & (heights < _HIGHER * extent[2] + _ROOM_M)
+    mask = seen.inside & ~beside & near & (heights > above) & (heights < _HIGHER * extent[2] + _ROOM_M)
+    mask &= ~_behind_an_edge(seen)
     count, labels, sizes, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     if count < 2:
         return None
     return np.asarray(labels == 1 + int(np.argmax(sizes[1:, cv2.CC_STAT_AREA])))
 
 
-def _is_cut(seen: SurfacePoints, own: NDArray[np.bool_]) -> bool:
+def _behind_an_edge(seen: SurfacePoints) -> NDArray[np.bool_]:
+    """Return which pixels are beside one that is much nearer (H, W): there something else begins, such as a wall."""
+    nearest = np.asarray(cv2.erode(np.where(np.isfinite(seen.depth), seen.depth, np.inf), np.ones((3, 3), np.uint8)))
+    return np.asarray(seen.depth - nearest > _EDGE_M + _EDGE_SHARE * nearest)
+
+
+def _is_cut(seen: SurfacePoints, other: NDArray[np.bool_], own: NDArray[np.bool_]) -> bool:
     """Return whether something nearer hides a part of the thing, or the rim of the image cuts it."""
-    cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
     mine = np.where(own, seen.depth, -np.inf)
-    reached = np.asarray(cv2.dilate(mine, cross))  # the depth of the thing beside each pixel
+    reached = np.asarray(cv2.dilate(mine, _CROSS))  # the depth of the thing beside each pixel
     beside = ~own & np.isfinite(reached)
-    nearer = beside & ((seen.depth < reached - _GAP_M) | (seen.beside & (seen.depth < reached + _GAP_M)))
-    inner = np.asarray(cv2.erode(own.astype(np.uint8), cross, borderValue=0), bool)
+    nearer = beside & ((seen.depth < reached - _GAP_M) | (other & (seen.depth < reached + _GAP_M)))
+    inner = np.asarray(cv2.erode(own.astype(np.uint8), _CROSS, borderValue=0), bool)
     outline = np.count_nonzero(own & ~inner)
     return bool(np.count_nonzero(nearer) + np.count_nonzero(own & seen.at_rim) > _HIDDEN * outline)
 
@@ -174,8 +191,10 @@ def _footprint(points: Numbers, camera: Numbers) -> tuple[Numbers, Numbers, floa
     sides = high - low
     best = int(np.argmin(np.prod(sides[:-1], axis=1)))
     deep, wide = sides[-1].tolist()
+    area = float(cv2.contourArea(hull))
     round_enough = sides[best].min() > _ROUND * sides[best].max() and _DEEP * wide < deep < _LONG * wide
-    if round_enough and cv2.contourArea(hull) < _FILLED * np.prod(sides[best]):
+    is_half = _HALF_DEEP * wide < deep <= _DEEP * wide and _HALF_FILLED * deep * wide < area < _FILLED * deep * wide
+    if is_half or (round_enough and area < _FILLED * np.prod(sides[best])):
         middle = np.array([low[-1, 0] + wide / 2, (low[-1, 1] + high[-1, 1]) / 2])
         return _turned(middle, view), np.array([wide, wide]), 0.0
     return _turned((low[best] + high[best]) / 2, _YAWS[best]), sides[best], float(_YAWS[best])

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
-from kc_vla.perception.depth_surface import overlapping
 from kc_vla.perception.pixel_points import points_at
 
 Numbers = NDArray[np.float64]
@@ -25,27 +24,26 @@ class SurfacePoints:
         points: in the frame that objects are located in (3, H, W), m; NaN where depth is not known.
         depth: along the optical axis (H, W), m.
         inside: which pixels are in the object's box (H, W); the others are around it.
-        beside: which pixels are in the box of another object, but for one that the object lies in (H, W).
+        at_x: columns of the pixels (1, W).
+        at_y: their rows (H, 1).
         at_rim: which pixels are at the rim of the image (H, W).
     """
 
     points: Numbers
     depth: Numbers
     inside: NDArray[np.bool_]
-    beside: NDArray[np.bool_]
+    at_x: NDArray[np.intp]
+    at_y: NDArray[np.intp]
     at_rim: NDArray[np.bool_]
 
 
-def surface_points(
-    frame: CameraFrame, box: PixelBox, around_px: int, others: Numbers | None = None
-) -> SurfacePoints | None:
+def surface_points(frame: CameraFrame, box: PixelBox, around_px: int) -> SurfacePoints | None:
     """Return the points in a box and so many pixels around it; None without depth, or where the image has no pixel.
 
     Args:
         frame: with depth that is NaN where it is not known.
         box: of the object, px.
         around_px: on each side.
-        others: boxes of other objects in the image (N, 4), px; None: there are none.
     """
     if frame.depth_m is None:
         return None
@@ -59,8 +57,5 @@ def surface_points(
     depth, points = frame.depth_m[grid].astype(float), points_at(frame, *grid)
     at_x, at_y = np.arange(left, right, step)[None], np.arange(top, bottom, step)[:, None]
     inside = (at_x >= box.left - 1) & (at_x <= box.right) & (at_y >= box.top - 1) & (at_y <= box.bottom)
-    beside = np.zeros(depth.shape, bool)
-    for low_x, low_y, high_x, high_y in overlapping(box, others).tolist():
-        beside |= (at_x >= low_x) & (at_x < high_x) & (at_y >= low_y) & (at_y < high_y)
     rim = (at_x < step) | (at_x >= columns - step) | (at_y < step) | (at_y >= rows - step)
-    return SurfacePoints(points, depth, inside, beside, rim)
+    return SurfacePoints(points, depth, inside, at_x, at_y, rim)

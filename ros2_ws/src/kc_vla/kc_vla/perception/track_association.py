@@ -27,6 +27,8 @@ _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
 _ALIKE_VOLUME, _DISPLACED = 2.5, 0.25
 """Two solids of about one volume do not have so much of the smaller one in common; an apple and a bowl do."""
+_PART, _WHOLE = "drawer", "cabinet"
+"""Two boxes of these types have much in common, and still are two objects."""
 _POINT_M = 0.02
 """Likewise, of things whose size nobody knows."""
 
@@ -146,7 +148,8 @@ class SeenBoxes:
         common = np.clip((own + sizes) / 2 - apart, 0.0, np.minimum(own, sizes)).prod(axis=1)
         one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
         unknown = ~sizes.any(axis=1) | (not own.any())
-        found = np.flatnonzero(np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one))
+        one = np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one)
+        found = np.flatnonzero(one & ~_parts([each.types.best for each in self._tracks], [seen.object_type])[0])
         return self._tracks[found[0]] if len(found) else None
 
 
@@ -186,6 +189,7 @@ def _unlike(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], diagon
     ratio = np.where(known, others[:, None] / np.where(known, diagonals[None], 1.0), 1.0)
     unlike = np.abs(np.log(ratio))
     other = types & (unlike > math.log(_ALIKE_SIZE))  # a hand before a mug is not taken for that mug
+    other |= _parts([each.types.best for each in tracks], [each.object_type for each in seen])
     cost = _OTHER_TYPE * types + _OTHER_COLOR * _colors_differ(tracks, seen) + _OTHER_SIZE * unlike
     return np.asarray(np.where(other, _NEW, cost))
 
@@ -200,6 +204,17 @@ def _colors_differ(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject])
 def _differ(tracks: Sequence[str], seen: Sequence[str]) -> NDArray[np.bool_]:
     codes = {name: code for code, name in enumerate({*tracks, *seen})}
     return np.asarray(_column([codes[each] for each in seen]) != np.array([codes[each] for each in tracks])[None])
+
+
+def _parts(tracks: Sequence[str], seen: Sequence[str]) -> NDArray[np.bool_]:
+    """Return (detections, tracks) whether one of the two is a part of the other."""
+    mine, given = [plain_type(each) for each in tracks], [plain_type(each) for each in seen]
+    both = np.zeros((len(seen), len(tracks)), bool)
+    for one, other in ((_PART, _WHOLE), (_WHOLE, _PART)):
+        both |= np.array([each == one for each in given], bool)[:, None] & np.array(
+            [each == other for each in mine], bool
+        )
+    return both
 
 
 def _column(values: Sequence[float]) -> NDArray[np.generic]:

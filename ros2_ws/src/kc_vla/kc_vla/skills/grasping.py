@@ -13,6 +13,7 @@ from kc_vla.skills.front_reach import opened_front, take_tilted
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import held_by
 from kc_vla.skills.interface import ArmPath, HoldStage, MissedGraspError, Skill, SkillError, Step, first_possible
+from kc_vla.skills.looking import look_at
 from kc_vla.skills.missed_grasps import Grasp
 from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing, is_carried
 from kc_vla.skills.sliding import can_open_further, pulled_out
@@ -39,6 +40,8 @@ _OPEN_S = 1.0
 """The fingers may take so long to open, s."""
 _HAND_ROUND = np.array([0.24, 0.24, 0.24])
 """A hand over a thing is within a box of this size, however it is turned, m."""
+_SURE = 0.95
+"""What is seen less surely may look otherwise from near: narrower, or away from what seems to be in the way."""
 _TRIES = 3
 """Grasps that may miss a thing."""
 _MISSED = "grasps that missed before: {}"
@@ -61,8 +64,13 @@ def pick_up(context: SkillContext, object_id: str) -> Skill:
     return _MISSED.format(_TRIES - 1)
 
 
-def _take(context: SkillContext, object_id: str) -> Iterator[Step]:
+def _take(context: SkillContext, object_id: str, from_near: bool = False) -> Iterator[Step]:
     """Yield the steps that take a thing from where it is seen now.
+
+    Args:
+        context: of the skill.
+        object_id: of the thing.
+        from_near: the hand has looked at it already.
 
     Raises:
         MissedGraspError: the hand has not got it.
@@ -80,6 +88,13 @@ def _take(context: SkillContext, object_id: str) -> Iterator[Step]:
     try:
         way = _way_to(context, thing)
     except SkillError as failure:
+        if thing.confidence < _SURE and not from_near:
+            try:
+                yield from look_at(context, object_id)
+            except SkillError:
+                raise failure from None
+            yield from _take(context, object_id, from_near=True)
+            return
         if can_open_further(context, holder_id):
             yield from pulled_out(context, holder_id)
             yield from context.look_for(object_id)

@@ -32,6 +32,9 @@ _EDGE_RAD, _BEYOND_RAD = 1e-3, 0.02
 _CLEAR_M = 5e-4
 """The tips of the fingers stay so far above the surface at work, m."""
 
+_LEADS_OUT = (MotionProblem.COLLISION, MotionProblem.WORKSPACE)
+"""What an arm that stands still gets out of, a little upwards and inwards or the way it came."""
+
 
 class MotionPathMaker(StraightPathMaker):
     """Goes straight as its base does, for a hand at work, and plans all other ways."""
@@ -75,7 +78,7 @@ class MotionPathMaker(StraightPathMaker):
         try:
             self._planner.check_start(begin)
         except MotionError as error:
-            raise (BlockedStartError if error.problem is MotionProblem.COLLISION else SkillError)(str(error)) from None
+            raise (BlockedStartError if error.problem in _LEADS_OUT else SkillError)(str(error)) from None
         try:
             ends = self._planner.solutions(goal.matrix @ self._ungrip, begin)
             if then and not (ends := [each for each in ends if self._goes_on(each, then)]):
