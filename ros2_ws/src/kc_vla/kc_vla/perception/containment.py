@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
 
 _CLOSED = frozenset({"closed", "close", "shut"})
@@ -16,6 +17,10 @@ _ANNOUNCED = 3
 """Looks in which it is reported that something was shut in: a message can be lost."""
 _FIXED = frozenset({"cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe"})
 """Types of what stays when it opens or closes: what is in it stays, too, wherever the middle of it is measured."""
+PART, WHOLE = "drawer", "cabinet"
+"""Types of which one is a part of the other: their boxes have much in common, and still they are two objects."""
+_PULLED = 0.8
+"""A drawer is pulled out by this share of its depth at most."""
 _SMALLER = 0.8
 """What is in something has at most this share of its volume."""
 
@@ -36,6 +41,17 @@ class Containment:
         """Return whether something of a type can be open, and so mostly empty."""
         return plain_type(object_type) in self._types
 
+    def is_too_large(self, seen: LocatedObject, tracks: Iterable[ObjectTrack]) -> bool:
+        """Return whether a detection is of a drawer that is larger than the cabinet in the midst of it.
+
+        From very near a detector may take a front that fills the image for something far larger.
+        """
+        if plain_type(seen.object_type) != PART:
+            return False
+        half, place, volume = np.array(seen.size) / 2, np.array(seen.position), np.prod(seen.size)
+        cabinets = (each for each in tracks if plain_type(each.types.best) == WHOLE)
+        return any(volume > np.prod(each.size) and (np.abs(each.position - place) < half).all() for each in cabinets)
+
     def carry(self, tracks: Iterable[ObjectTrack]) -> None:
         """Move what is in something along with it, as in a drawer."""
         known = {each.object_id: each for each in tracks if each.object_id}
@@ -53,6 +69,7 @@ class Containment:
         """
         known = {each.object_id: each for each in tracks}
         holders = [each for each in known.values() if self.is_holder(each.types.best)]
+        _join_parts(holders, seen)
         shut = []
         for each in known.values():
             if each.object_id in seen:
@@ -72,13 +89,33 @@ class Containment:
 
     def _place(self, track: ObjectTrack, holders: Iterable[ObjectTrack]) -> None:
         """Note what a track that was seen is in."""
-        track.holder = ""
         if self.is_holder(track.types.best):
             return
+        track.holder = ""
         around = [each for each in holders if each.is_open and _is_within(track, each)]
         if around:  # one drawer is above another: what is a little above the lower one is in the upper one
             holder = min(around, key=lambda each: _outside_m(track, each))
             track.holder, track.offset = holder.object_id, track.position - holder.position
+
+
+def _join_parts(holders: Iterable[ObjectTrack], seen: Collection[str]) -> None:
+    """Note which drawers that were seen are parts of which cabinets."""
+    drawers = [each for each in holders if plain_type(each.types.best) == PART]
+    cabinets = [each for each in holders if plain_type(each.types.best) == WHOLE]
+    for each in drawers:
+        if each.object_id in seen:
+            around = [cabinet for cabinet in cabinets if _is_part(each, cabinet)]
+            nearest = min(around, key=lambda cabinet: _outside_m(each, cabinet), default=None)
+            each.holder = "" if nearest is None else nearest.object_id
+    for cabinet in cabinets:
+        cabinet.has_parts = any(each.holder == cabinet.object_id for each in drawers)
+
+
+def _is_part(drawer: ObjectTrack, cabinet: ObjectTrack) -> bool:
+    """Return whether a drawer, which may be pulled out, belongs to a cabinet."""
+    apart, half = np.abs(drawer.position - cabinet.position), cabinet.size / 2
+    out = _PULLED * float(drawer.size[:2].max(initial=0.0))
+    return bool((apart[:2] <= half[:2] + out).all() and apart[2] <= half[2] + _SLACK_M)
 
 
 def _is_within(track: ObjectTrack, holder: ObjectTrack) -> bool:

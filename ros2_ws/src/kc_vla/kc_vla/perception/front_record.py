@@ -60,6 +60,12 @@ class FrontRecord:
         self._opened: Front | None = None
         self._closed: Front | None = None
 
+    @property
+    def bar_height(self) -> float:
+        """Return how high the bar is, m; NaN where none was seen."""
+        known = self._closed or self._opened
+        return np.nan if known is None else known.bar[2]
+
     def see(self, front: Front, opened: bool) -> None:
         """Take in a look that showed a bar.
 

@@ -48,6 +48,7 @@ class ObjectTrack:
         holder: id of what it was last seen in; empty for nothing.
         offset: of its middle from that of its holder (3,), m.
         shut: its holder was closed over it.
+        has_parts: it is a cabinet whose drawers are known: its front is theirs.
         announced: how often it was reported to be shut in.
     """
 
@@ -61,7 +62,7 @@ class ObjectTrack:
         self.gone_ns = 0
         self.looks = [True]
         self.empty = self.unseen = self.announced = 0
-        self.holder, self.offset, self.shut = "", np.zeros(3), False
+        self.holder, self.offset, self.shut, self.has_parts = "", np.zeros(3), False, False
         self._attributes: dict[str, Votes] = {}
         self._shapes: deque[StandingShape] = deque(maxlen=_SHAPES)
         self._front = FrontRecord()
@@ -94,6 +95,11 @@ class ObjectTrack:
     def is_open(self) -> bool:
         """Return whether most looks say that it is open."""
         return plain_type(self.state) in _OPENED
+
+    @property
+    def bar_height(self) -> float:
+        """Return how high the bar of its front is, m; NaN where none was seen."""
+        return self._front.bar_height
 
     def is_sure(self, least: float) -> bool:
         """Return whether its last look was so sure, and its place measured."""
@@ -183,7 +189,8 @@ class ObjectTrack:
             current[POSITION] = self.place.way
         if self.holder:
             current[PLACE] = f"in {self.holder}"
-        current |= front.attributes
+        if not self.has_parts:
+            current |= front.attributes
         ended = self._published - current.keys()
         self._published |= {POSITION, PLACE, *OF_FRONT} & current.keys()
         return current | dict.fromkeys(ended, "")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.perception.containment import PART, WHOLE
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
 
@@ -27,8 +28,8 @@ _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
 _ALIKE_VOLUME, _DISPLACED = 2.5, 0.25
 """Two solids of about one volume do not have so much of the smaller one in common; an apple and a bowl do."""
-_PART, _WHOLE = "drawer", "cabinet"
-"""Two boxes of these types have much in common, and still are two objects."""
+_RISE, _LEAST_RISE_M = 0.6, 0.05
+"""Two drawers are above one another whose middles are apart by this share of their height, and by so much, m."""
 _POINT_M = 0.02
 """Likewise, of things whose size nobody knows."""
 
@@ -55,7 +56,7 @@ def near(
     gate = np.minimum(gate, np.maximum(_FARTHEST_M, diagonals[None] / 2))
     gate = np.where(opening[None], np.maximum(gate, _OPENS_SHARE * diagonals[None]), gate)
     cost = (away / gate) ** 2 + _unlike(tracks, seen, diagonals)
-    cost[away > gate] = _NEW
+    cost[(away > gate) | _above_one_another(tracks, seen)] = _NEW
     return _cheapest(cost)
 
 
@@ -149,7 +150,8 @@ class SeenBoxes:
         one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
         unknown = ~sizes.any(axis=1) | (not own.any())
         one = np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one)
-        found = np.flatnonzero(one & ~_parts([each.types.best for each in self._tracks], [seen.object_type])[0])
+        other = _parts([each.types.best for each in self._tracks], [seen.object_type])[0]
+        found = np.flatnonzero(one & ~other & ~_above_one_another(self._tracks, [seen])[0])
         return self._tracks[found[0]] if len(found) else None
 
 
@@ -210,11 +212,28 @@ def _parts(tracks: Sequence[str], seen: Sequence[str]) -> NDArray[np.bool_]:
     """Return (detections, tracks) whether one of the two is a part of the other."""
     mine, given = [plain_type(each) for each in tracks], [plain_type(each) for each in seen]
     both = np.zeros((len(seen), len(tracks)), bool)
-    for one, other in ((_PART, _WHOLE), (_WHOLE, _PART)):
+    for one, other in ((PART, WHOLE), (WHOLE, PART)):
         both |= np.array([each == one for each in given], bool)[:, None] & np.array(
             [each == other for each in mine], bool
         )
     return both
+
+
+def _above_one_another(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:
+    """Return (detections, tracks) whether the two are drawers at different heights: a drawer slides, it never rises.
+
+    Where the bars of both were seen, these decide: depth shows them, and the middle of a drawer is inside.
+    """
+    sliding = np.array([plain_type(each.types.best) == PART for each in tracks], bool)
+    rooms = np.array([each.size[2] for each in tracks])
+    apart = np.abs(_column([each.position[2] for each in seen]) - np.array([each.position[2] for each in tracks])[None])
+    bars = np.abs(_column([_bar_height(each) for each in seen]) - np.array([each.bar_height for each in tracks])[None])
+    by_place = apart > np.maximum(_LEAST_RISE_M, _RISE * rooms[None])
+    return np.asarray(sliding[None] & np.where(np.isnan(bars), by_place, bars > _LEAST_RISE_M))
+
+
+def _bar_height(seen: LocatedObject) -> float:
+    return np.nan if seen.front is None else seen.front.bar[2]
 
 
 def _column(values: Sequence[float]) -> NDArray[np.generic]:

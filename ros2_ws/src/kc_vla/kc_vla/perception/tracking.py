@@ -178,6 +178,8 @@ class _Look:
             same = None if self._is_named(seen.object_id) else boxes.same(seen)
             if same is not None:
                 same.support_type(seen)
+            elif self._tracks.containment.is_too_large(seen, self._tracks.known):
+                continue
             elif not is_empty or self._tracks.containment.is_holder(seen.object_type):
                 track = ObjectTrack(seen, self._stamp_ns)
                 full = self._tracks.begin(track, self._found)

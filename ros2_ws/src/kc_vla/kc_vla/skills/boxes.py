@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from kc_vla.perception.front_record import HANDLE
 from kc_vla.skills.fronts import front_boxes
-from kc_vla.skills.interface import Vector
+from kc_vla.skills.handles import STANDOFF_M, handle_of
+from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
 from kc_vla.skills.upright_box import UprightBox as UprightBox
 
@@ -69,8 +71,45 @@ def named_obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[
         if each.object_type in HOLLOW and (each.object_type != "drawer" or OPENED in each.states):
             found += [(each.object_id, wall) for wall in _walls(each)]
         elif each.object_type != "drawer":  # a closed one is within the box of its cabinet
-            found.append((each.object_id, UprightBox.around(each)))
+            found.append((each.object_id, fitted(scene, each)))
     return found
+
+
+def fitted(scene: PerceivedScene, thing: PerceivedThing) -> UprightBox:
+    """Return the box of a thing, and of furniture with a handle no more than what is behind its front.
+
+    Depth shows where a front is far better than how deep the furniture behind it is, and so where its middle is. The
+    front of a cabinet is that of its drawers; of drawers in one cabinet, one front is before the other.
+    """
+    box = UprightBox.around(thing)
+    for each in (thing, *_of_one_cabinet(scene, thing)):
+        if HANDLE in each.attributes and (cut := _behind_front(box, each)) is not None:
+            return cut
+    return box
+
+
+def _of_one_cabinet(scene: PerceivedScene, thing: PerceivedThing) -> Iterator[PerceivedThing]:
+    cabinet = thing.object_id if thing.object_type != "drawer" else thing.container[1]
+    return (each for each in scene.all() if each.object_type == "drawer" and each.container == ("in", cabinet))
+
+
+def _behind_front(box: UprightBox, thing: PerceivedThing) -> UprightBox | None:
+    """Return what of a box is behind the front, when that is closed, of a thing; None where its numbers are wrong."""
+    try:
+        handle = handle_of(thing)
+    except SkillError:  # the skill that needs this handle says what is wrong with it
+        return None
+    axes = np.array([[np.cos(box.yaw), np.sin(box.yaw)], [-np.sin(box.yaw), np.cos(box.yaw)]])
+    along = axes @ handle.out[:2]
+    axis = int(np.argmax(np.abs(along)))
+    out = np.sign(along[axis]) * axes[axis]
+    before = float((box.middle[:2] - handle.at(0.0, STANDOFF_M)[:2]) @ out) + box.size[axis] / 2
+    if not 0.0 < before < box.size[axis] / 2:
+        return box
+    size, middle = box.size.copy(), box.middle.copy()
+    size[axis] -= before
+    middle[:2] -= before / 2 * out
+    return UprightBox(middle, size, box.yaw)
 
 
 def _tap(sink: PerceivedThing) -> UprightBox:

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from kc_vla.perception.front_record import HANDLE
-from kc_vla.skills.boxes import UprightBox, named_obstacles
+from kc_vla.skills.boxes import UprightBox, fitted, named_obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.handles import PULL_SLACK, SHUT_PAST_M, Handle, handle_of
@@ -106,7 +106,7 @@ def _closed_drawers(scene: PerceivedScene) -> Iterator[tuple[str, UprightBox]]:
     """Yield the boxes of drawers that are closed: their fronts are before that of the cabinet."""
     for each in scene.all():
         if each.object_type == "drawer" and CLOSED in each.states:
-            yield each.object_id, UprightBox.around(each)
+            yield each.object_id, fitted(scene, each)
 
 
 def _handles(scene: PerceivedScene) -> Iterator[tuple[PerceivedThing, Handle]]:

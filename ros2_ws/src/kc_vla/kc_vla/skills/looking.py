@@ -8,7 +8,7 @@ import numpy as np
 
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hands import looking_from
-from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, first_possible
+from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.perceived import PerceivedThing
 
 _AT = ((0.33, 0.45, 0.45), (0.25, 0.3, 0.45), (0.25, 0.3, 0.75))
@@ -33,6 +33,16 @@ def look_at(context: SkillContext, object_id: str) -> Skill:
     if context.seen_since(object_id, since_s) is None and not context.scene.is_shut_in(thing):
         raise SkillError(f"{object_id} is not seen any more where it was")
     return ""
+
+
+def look_towards(context: SkillContext, place: Vector, object_id: str) -> Iterator[Step]:
+    """Yield the steps of a look from near at a place (x, y, ...), m, where a thing should be.
+
+    Raises:
+        SkillError: there is no place to look from.
+    """
+    yield _turn(context, "look at", float(np.arctan2(place[1], place[0])), _AT)
+    yield from context.look_for(object_id)
 
 
 def look_around(context: SkillContext) -> Skill:

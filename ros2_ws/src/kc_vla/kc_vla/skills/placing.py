@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from itertools import product
 
@@ -15,7 +16,7 @@ from kc_vla.skills.grasping import pick_up
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, first_possible
-from kc_vla.skills.looking import look_into
+from kc_vla.skills.looking import look_into, look_towards
 from kc_vla.skills.perceived import CLOSED, PerceivedThing
 from kc_vla.skills.releasing import carried, lowered_and_released
 from kc_vla.skills.sliding import can_open_further, pulled_out
@@ -54,6 +55,18 @@ _WayDown = tuple[ToolPose, tuple[ArmPath, Vector]]
 
 def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     """Put what is in the hand on or into a thing."""
+    name = yield from put(context, object_id, holder_id)
+    return "" if name == object_id else f"{object_id} is called {name} now"
+
+
+def put(context: SkillContext, object_id: str, holder_id: str) -> Generator[Step, None, str]:
+    """Yield the steps that put what is in the hand on or into a thing; return the id that it is seen with then.
+
+    A perception that lost sight of it in the hand may know it by another one.
+
+    Raises:
+        SkillError: it is not in the hand, has no room there, or is not seen there afterwards.
+    """
     context.need_known_hand()
     held = context.held
     if held is None or held.thing.object_id != object_id:
@@ -65,15 +78,16 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
         raise SkillError(f"{holder_id} is closed")
     space = None if holder is None else opened_front(context.scene, holder_id)
     if held.raised and space is None and holder is not None:
-        yield from put_down(context, object_id, SURFACE)
+        object_id = yield from put(context, object_id, SURFACE)
         yield from pick_up(context, object_id)
     elif space is not None and not (held.raised and is_wide_open(context, holder_id)):
-        yield from put_down(context, object_id, SURFACE)
+        object_id = yield from put(context, object_id, SURFACE)
         yield from opened_wide(context, holder_id)
         yield from context.look_for(object_id)
         yield from take_tilted(context, context.scene.need(object_id), None)
     held = context.held
     assert held is not None
+    thing, before = held.thing, {each.object_id: each.position for each in context.scene.all()}
     if held.raised:
         grid = () if space is not None else _places(context, None)
         target = yield from put_tilted(context, held, space, grid)
@@ -85,8 +99,43 @@ def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     if holder is not None and (space is not None or holder.object_type in HOLLOW):
         yield from look_into(context, holder_id)
     yield from context.look_for(object_id)
-    _check_there(context, object_id, holder_id, since_s, target)
-    return ""
+    if _seen_at(context, thing, before, since_s, target) is None:  # the hand may be before it
+        with suppress(SkillError):  # there is no place to look from: it counts as not seen
+            yield from look_towards(context, target, object_id)
+    seen = _seen_at(context, thing, before, since_s, target)
+    if seen is None:
+        raise SkillError(f"{object_id} is not seen after it was put on or into {holder_id}")
+    _check_there(seen, holder_id, target)
+    return seen.object_id
+
+
+def _seen_at(
+    context: SkillContext, thing: PerceivedThing, before: Mapping[str, Vector], since_s: float, target: Vector
+) -> PerceivedThing | None:
+    """Return a thing as it is seen after it was put down; None where it is not.
+
+    Args:
+        context: of the skill.
+        thing: that was put down.
+        before: where everything was before that, by its id (3,), m.
+        since_s: stamp after which it was released, s.
+        target: where it should be (3,), m.
+    """
+    found = context.seen_since(thing.object_id, since_s)
+    if found is not None:
+        return found
+
+    def is_new(each: PerceivedThing) -> bool:
+        was = before.get(each.object_id)
+        return _off(each.position, target) < _FOUND_M and (was is None or _off(was, target) > _FOUND_M)
+
+    return next(
+        (each for each in context.scene.since(since_s) if each.object_type == thing.object_type and is_new(each)), None
+    )
+
+
+def _off(place: Vector, target: Vector) -> float:
+    return float(np.linalg.norm(place[:2] - target[:2]))
 
 
 def _way_or_room(
@@ -102,8 +151,7 @@ def _way_or_room(
     except SkillError:
         if not can_open_further(context, holder_id):
             raise
-    object_id = held.thing.object_id
-    yield from put_down(context, object_id, SURFACE)
+    object_id = yield from put(context, held.thing.object_id, SURFACE)
     yield from pulled_out(context, holder_id)
     yield from pick_up(context, object_id)
     assert context.held is not None
@@ -139,23 +187,18 @@ def _put_from_above(
     return np.array([*middle[:2], _ground(holder)])
 
 
-def _check_there(context: SkillContext, object_id: str, holder_id: str, since_s: float, target: Vector) -> None:
-    """Check that a thing is seen where it was put.
+def _check_there(seen: PerceivedThing, holder_id: str, target: Vector) -> None:
+    """Check that a thing is where it was put.
 
     Args:
-        context: of the skill.
-        object_id: of the thing.
+        seen: the thing, afterwards.
         holder_id: what it was put on or into.
-        since_s: stamp after which it was released, s.
         target: where the middle of its lower side should be (3,), m.
 
     Raises:
         SkillError: it is not.
     """
-    seen = context.seen_since(object_id, since_s)
-    if seen is None:
-        raise SkillError(f"{object_id} is not seen after it was put on or into {holder_id}")
-    off = float(np.linalg.norm(seen.position[:2] - target[:2]))
+    object_id, off = seen.object_id, _off(seen.position, target)
     high = float(seen.bottom - target[2])
     if high < -_FOUND_HIGH_M and not _is_at(seen, holder_id):
         raise SkillError(f"{object_id} fell beside {holder_id}")

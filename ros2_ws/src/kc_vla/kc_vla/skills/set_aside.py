@@ -8,7 +8,7 @@ from kc_vla.skills.boxes import UprightBox
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.grasping import pick_up
 from kc_vla.skills.interface import SkillError, Step
-from kc_vla.skills.placing import SURFACE, put_down
+from kc_vla.skills.placing import SURFACE, put
 
 
 def with_free_hand(context: SkillContext, work: Iterator[Step], clear: Sequence[UprightBox] = ()) -> Iterator[Step]:
@@ -30,7 +30,7 @@ def with_free_hand(context: SkillContext, work: Iterator[Step], clear: Sequence[
     name = held.thing.object_id
     context.keep_clear = clear
     try:
-        yield from put_down(context, name, SURFACE)
+        name = yield from put(context, name, SURFACE)
     except SkillError as failure:
         raise SkillError(f"the hand cannot be freed: {failure}") from None
     finally:
