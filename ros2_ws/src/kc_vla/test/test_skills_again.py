@@ -240,3 +240,10 @@ def test_of_some_that_will_do_the_next_is_tried_where_one_is_too_wide() -> None:
     result = PlannedBody(kitchen).carry_out("put some fruit into the drawer")
     assert (result.success, result.reason) == (True, "")
     assert kitchen.things["apple_1"].attributes == IN_DRAWER
+
+
+def test_of_two_drawers_in_sight_the_upper_one_is_meant() -> None:
+    upper = thing("drawer_2", (0.5, -0.35, 0.3), (0.2, 0.28, 0.1), state="closed")
+    body = PlannedBody(FakeKitchen({"drawer_2": upper}))
+    body.carry_out("put the apple into the drawer")
+    assert next(each for each in body.calls if "drawer" in each) == "OpenObject(drawer_2)"

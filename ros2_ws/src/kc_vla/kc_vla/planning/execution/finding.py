@@ -231,7 +231,10 @@ class Finder:
         return [each for each in found if each.object_id not in left_out]
 
     def _in_sight(self, reference: Reference, left_out: set[str], loose: bool = False) -> ObservedThing | None:
-        """Return the nearest of the things in sight that fit."""
+        """Return the nearest of the things in sight that fit; to an arm that stands still, the higher of two drawers.
+
+        What is in a lower drawer is beneath the bar of the one above it.
+        """
         robot, allowed = self._robot, self._robot.areas_on(reference.floor)
         things = [known for name in robot.sight if name not in left_out and (known := robot.known(name)) is not None]
         things = [each for each in things if allowed is None or each.area in allowed]
@@ -240,7 +243,11 @@ class Finder:
         weights = named.types if reference.vague or named.by_kind else {}
         best = min(
             fit,
-            key=lambda each: (-weights.get(each.object_type, 0.0), robot.grounds.distance(robot.at, each.area)),
+            key=lambda each: (
+                -weights.get(each.object_type, 0.0),
+                robot.grounds.distance(robot.at, each.area),
+                -each.position[2] if robot.stands_still and not each.movable else 0.0,
+            ),
             default=None,
         )
         return None if best is None else robot.sight[best.object_id]

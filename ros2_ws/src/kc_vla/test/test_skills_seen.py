@@ -1,0 +1,113 @@
+"""What an arm does with what a detector gets wrong: it looks from near, believes fronts, and other names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fake_kitchen import RATE, READY, ROBOT, FakeKitchen, thing
+
+from kc_vla.motion.planner import MotionPlanner
+from kc_vla.skills.boxes import fitted
+from kc_vla.skills.context import SkillContext
+from kc_vla.skills.hands import facing_down
+from kc_vla.skills.interface import ArmReading
+from kc_vla.skills.motion_paths import MotionPathMaker
+from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.tool_path import ToolPose
+
+HANDLE = {"handle": "0.4410 0.0000 0.2160", "opening": "0.0000"}
+APPLE = thing("apple_1", (0.42, 0.2, 0.038), (0.07, 0.07, 0.076))
+
+
+class Nearsighted(FakeKitchen):
+    """A kitchen in which a thing looks too wide until the hand looks at it."""
+
+    def shown(self) -> list[PerceivedThing]:
+        run = self.station.run
+        self.looked = getattr(self, "looked", False) or (run is not None and run.stage == "look at")
+        wide = {} if self.looked else {"size": np.array([0.12, 0.11, 0.076])}
+        return [
+            replace(each, confidence=0.6, **wide) if each.object_id == "apple_1" else each for each in super().shown()
+        ]
+
+
+def test_what_seems_too_wide_is_looked_at_from_near_before_it_is_given_up() -> None:
+    kitchen = Nearsighted()
+    assert kitchen.do("PickupObject", "apple_1").done
+    assert kitchen.in_hand == "apple_1"
+
+
+def test_what_is_surely_too_wide_is_not_looked_at_again() -> None:
+    kitchen = FakeKitchen({"apple_1": replace(APPLE, size=np.array([0.12, 0.11, 0.076]))})
+    assert "11.0 cm wide" in kitchen.do("PickupObject", "apple_1").reason
+    assert np.abs(kitchen.joints - READY).max() < 1e-6
+
+
+class Renaming(FakeKitchen):
+    """A kitchen whose perception calls what was put down by another name, or does not see it at all."""
+
+    name = "apple_2"
+
+    def shown(self) -> list[PerceivedThing]:
+        put = bool(self.sent) and not self.in_hand and self.taken
+        self.taken = getattr(self, "taken", False) or bool(self.in_hand)
+        if not put:
+            return super().shown()
+        others = [each for each in super().shown() if each.object_id != "apple_1"]
+        now = self.things["apple_1"]
+        return [*others, replace(now, object_id=self.name)] if self.name else others
+
+
+@pytest.mark.parametrize(
+    ("name", "done", "words"),
+    [
+        ("apple_2", True, "apple_1 is called apple_2 now"),
+        ("", False, "apple_1 is not seen after it was put on or into worktop"),
+    ],
+)
+def test_what_was_put_down_counts_where_it_is_seen_by_another_name(name: str, done: bool, words: str) -> None:
+    kitchen = Renaming()
+    kitchen.name = name
+    assert kitchen.do("PickupObject", "apple_1").done
+    outcome = kitchen.do("PutObject", "apple_1", "worktop", most=20_000)
+    assert outcome.done is done
+    assert (outcome.remark if done else outcome.reason) == words
+
+
+def test_furniture_ends_at_the_front_that_was_measured() -> None:
+    scene = PerceivedScene()
+    cabinet = thing("cabinet_1", (0.57, 0.0, 0.115), (0.25, 0.28, 0.23))  # 5 cm too near
+    drawer = thing("drawer_1", (0.55, 0.0, 0.17), (0.25, 0.27, 0.11), state="closed")
+    known = replace(drawer, attributes={"place": "in cabinet_1", **HANDLE})
+    other = replace(drawer, object_id="drawer_2", position=np.array([0.54, 0.0, 0.06]))
+    other = replace(other, attributes={"place": "in cabinet_1"})
+    scene.take([cabinet, known, other], 1.0)
+    for each in scene.all():
+        box = fitted(scene, each)
+        assert box.middle[0] - box.size[0] / 2 == pytest.approx(0.486), each.object_id
+        assert box.middle[0] + box.size[0] / 2 == pytest.approx(each.position[0] + 0.125)
+    alone = PerceivedScene()
+    alone.take([cabinet], 1.0)
+    assert fitted(alone, cabinet).middle == pytest.approx(cabinet.position)
+
+
+def test_an_open_cupboard_ends_where_its_door_was_when_it_was_closed() -> None:
+    attributes = {"handle": "0.2554 0.1645 0.2150", "hinge": "0.4990 0.1907", "opening": "1.4389"}
+    cupboard = thing("cupboard_1", (0.57, 0.321, 0.14), (0.21, 0.26, 0.28), state="opened", attributes=attributes)
+    scene = PerceivedScene()
+    scene.take([cupboard], 1.0)
+    assert fitted(scene, cupboard).middle[0] - fitted(scene, cupboard).size[0] / 2 == pytest.approx(0.486, abs=0.01)
+
+
+def test_an_arm_that_has_left_its_workspace_gets_back_into_it() -> None:
+    paths, low = MotionPathMaker(ROBOT), float(MotionPlanner(ROBOT).arm.workspace_low[1])
+    start = paths.free(READY, ToolPose(np.array([0.2, low + 0.06, 0.25]), facing_down(-np.pi / 2)))[-1]
+    out = paths.straight(start, [paths.tool_at(start).moved(y=-0.08)], 0.1)[-1]
+    assert paths.tool_at(out).position[1] < low
+    context = SkillContext(ArmReading(0, out, 0.0), PerceivedScene(), paths, ROBOT.opening, RATE)
+    path = context.free("approach", ToolPose(np.array([0.4, 0.0, 0.3]), facing_down()), 0.0)
+    tools = np.array([paths.tool_at(each).position for each in path.joints])
+    np.testing.assert_allclose(tools[-1], (0.4, 0.0, 0.3), atol=2e-3)
+    assert tools[:, 1].min() > paths.tool_at(out).position[1] - 0.01
