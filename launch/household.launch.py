@@ -1,4 +1,4 @@
-"""A robot in a symbolic home that carries instructions out with both memories, told in lines that a person can follow.
+"""A robot in a symbolic home carries instructions out with both memories, and prints lines that a person can follow.
 
 ros2 launch kc_vla household.launch.py instruction:="wash an apple, then bring it to the table"
 """

@@ -10,6 +10,8 @@ from typing import NamedTuple
 _HIDDEN = re.compile(r"\A---\n.*?^---$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 """Front matter and comments."""
 _FENCE = re.compile(r"\s*(```|~~~)")
+_FENCED = re.compile(r"^ *(```|~~~).*?^ *\1$", re.MULTILINE | re.DOTALL)
+"""A block of code in a docstring."""
 _MARKER = re.compile(r"\s*(?:[-*+]|\d+\.) +")
 _INLINE_CODE = re.compile(r"(`+)(?!`)(?:(?!\n *\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -140,4 +142,4 @@ def _or_name(part: ast.expr) -> ast.expr:
 
 def text_of_docstring(docstring: str) -> str:
     """Return a docstring without code and without the names of arguments before a colon."""
-    return without_code(_ARGUMENT.sub("", docstring))
+    return without_code(_ARGUMENT.sub("", _FENCED.sub("", docstring)))

@@ -1,4 +1,4 @@
-"""What the annotated tasks of ALFRED (Shridhar et al., 2020) tell of its scenes: `data/alfred.jsonl.gz`.
+"""What the annotated tasks of ALFRED (Shridhar et al., 2020) say about its scenes: `data/alfred.jsonl.gz`.
 
 `summary` made that file, from the annotations: `python -m kc_vla_sim.household.alfred ANNOTATED.jsonl.gz`.
 """

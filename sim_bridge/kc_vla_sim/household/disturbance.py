@@ -33,7 +33,7 @@ _USES = {"soil": ThingState.DIRTY, "use up": ThingState.USED_UP, "fill": ThingSt
 
 @dataclass(frozen=True)
 class Disturbance:
-    """Something that somebody did.
+    """Something that a person did.
 
     Attributes:
         deed: of `DEEDS`.
@@ -66,7 +66,7 @@ def noise_of(sequence: TaskSequence) -> Noise:
 
 
 def disturb(world: World, sequence: TaskSequence, referee: Referee) -> Disturbance | None:
-    """Let somebody do something before the next task begins: the same for the same sequence, task and world.
+    """Let a person do something before the next task begins: the same for the same sequence, task and world.
 
     Args:
         world: as the robot left it; it is changed.
@@ -115,7 +115,7 @@ def _solvable(world: World, referee: Referee, count: int) -> set[int]:
 def _drawn(
     world: World, sequence: TaskSequence, referee: Referee, chance: np.random.Generator
 ) -> Iterator[Disturbance]:
-    """Yield what somebody may do with the things that matter, in an order that is drawn: all of one deed first."""
+    """Yield what a person may do with the things that matter, in an order that is drawn: all of one action first."""
     things = _concerned(world, sequence, referee)
     for deed in chance.permutation(len(DEEDS)):
         for number in chance.permutation(len(things)):

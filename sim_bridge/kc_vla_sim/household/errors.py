@@ -12,5 +12,5 @@ class HouseholdError(StackError, ValueError):
 
 
 def told(text: str) -> str:
-    """Return a text of somebody else for a message: in quotes, in one line, cut where it is long."""
+    """Return a third-party text for a message: in quotes, in one line, cut where it is long."""
     return ascii(text[:_MOST_TOLD]) + ("..." if len(text) > _MOST_TOLD else "")

@@ -30,7 +30,7 @@ from kc_vla_sim.household.tasks import BUILDING, HOME, Referee, TaskSequence
 
 PLAYED, TABLE, SETTINGS = "growth.jsonl", "growth.md", "growth.json"
 WHOLE = {HOME: (10, 50, 200), BUILDING: (100, 1_000, 10_000)}
-"""After how many tasks in one home, and with how many things in a building, costs are told."""
+"""After how many tasks in one home, and with how many things in a building, costs are reported."""
 _BUILDING_TASKS, _HOME = 10, 3
 
 

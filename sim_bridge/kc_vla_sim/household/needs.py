@@ -1,4 +1,4 @@
-"""What a skill can need, each with the reason that is told where it does not hold."""
+"""What a skill can need, each with the reason that is reported where it does not hold."""
 
 from __future__ import annotations
 

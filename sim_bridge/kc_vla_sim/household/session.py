@@ -1,4 +1,4 @@
-"""What a home is asked for in one launch: an instruction, or a sequence of them, each judged where somebody can."""
+"""What a home is asked for in one launch: an instruction, or a sequence, each judged where its goal is known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HomeRequest:
 
     Attributes:
         instructions: in their order.
-        tasks: the sequence that comes with the stack, of which they are; None for somebody's own.
+        tasks: the sequence that comes with the stack, of which they are; None for a user's own.
     """
 
     instructions: tuple[str, ...]
@@ -64,7 +64,7 @@ def home_of(called: str, scene: str, seed: int) -> tuple[str, int]:
 
 
 class Judge:
-    """Says of each instruction of a sequence whether its goal was reached; knows nothing of others."""
+    """Says of each instruction of a sequence whether its goal was reached; knows no other instruction."""
 
     def __init__(self, tasks: TaskSequence | None) -> None:
         self._referee = None if tasks is None else Referee(tasks.tasks)

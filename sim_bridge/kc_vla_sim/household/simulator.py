@@ -19,7 +19,7 @@ class Household:
     """A world and a robot in it, whose detector may err.
 
     Attributes:
-        world: the true state; whoever acts in it is not to look at it.
+        world: the true state, which the robot must not look at.
     """
 
     def __init__(self, world: World, noise: Noise | None = None) -> None:

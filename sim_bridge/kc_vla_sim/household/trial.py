@@ -45,7 +45,7 @@ class TrialArm:
 
     Attributes:
         memory: of `kc_vla.memory.robot.robot_memory.NAMES`.
-        disturbed: somebody does something between two tasks, and the detector errs.
+        disturbed: a person does something between two tasks, and the detector errs.
         feedback: whether the robot takes notice of how its plan turns out.
         shown: `FURNITURE`, `ALL` or `INSIDE`: what the long-term memory kept of the home before.
         capacity: units of the short-term memory.
@@ -71,7 +71,7 @@ class TaskRecord:
         recalled, recalls: of so many recalls whose thing had been seen before so many had it first.
         known: all that it took, put down or used had been seen before, so that nothing had to be looked for.
         alone_reached, alone_explorations, alone_seconds: of the robot without a memory.
-        disturbance: what somebody did before it; empty for nothing.
+        disturbance: what a person did before it; empty for nothing.
     """
 
     sequence: str

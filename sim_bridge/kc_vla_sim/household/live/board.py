@@ -1,4 +1,4 @@
-"""What the live map shows now: told by a node, asked by the threads of a server."""
+"""What the live map shows now: a node sets it, the threads of a server ask for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live map's server: what it shows as JSON, and, for whoever has the token, an instruction or a stop."""
+"""The live map's server: what it shows as JSON, and, for a client with the token, an instruction or a stop."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from kc_vla_sim.household.errors import HouseholdError
 
 SPLITS = ("development", "test")
 ROBOT = 65
-"""The id of whoever acts, in all homes."""
+"""The id of the agent, in all homes."""
 _PACKAGE = "virtualhome_eval"
 _SIMULATOR = f"{_PACKAGE}.simulation.evolving_graph"
 _SCENE = "scene_1"

@@ -23,7 +23,7 @@ _CURTAINS = "curtain"
 """Parts of the building under another category: nothing is in them, and they open."""
 _HANDS = ("HOLDS_RH", "HOLDS_LH")
 _TOLD = {"ON": "on", "OFF": "off", "OPEN": "opened", "CLOSED": "closed"}
-"""States in the words of the memories, the one that is told first of several; no goal asks what is clean."""
+"""States in the words of the memories, the one that is reported first of several; no goal asks what is clean."""
 _LOW = frozenset({"SITTING", "LYING"})
 _DEEP = 6
 NUMBER = "number"

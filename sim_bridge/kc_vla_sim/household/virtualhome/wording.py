@@ -1,8 +1,8 @@
 """The rule that makes an instruction of a goal: VirtualHome's goals are symbols, and these words are of nobody.
 
-The conditions are told in the order in which a person would do them: what is to be put somewhere, what is to be closed,
+The conditions come in the order in which a person would do them: what is to be put somewhere, what is to be closed,
 switched, opened, where to go, what to take, before what to stand. Things are called by their class, and where a home
-has several by the number, too, that the goal means ("the 1001 plate"); detectors tell it as they tell a color.
+has several by the number, too, that the goal means ("the 1001 plate"); detectors report it as they report a color.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A long-term memory that is in use, on one of its maps: what is said to it and asked of it, from one thread.
 
-Whoever closes it does so from another thread, and waits until what is being committed is.
+`close` is called from another thread, and waits until what is being committed is.
 """
 
 from __future__ import annotations

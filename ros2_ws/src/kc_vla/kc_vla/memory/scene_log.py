@@ -19,7 +19,7 @@ class SceneChanges(NamedTuple):
 
 
 class SceneLog:
-    """A log for each map that somebody keeps a copy of."""
+    """A log for each map that a client keeps a copy of."""
 
     def __init__(self) -> None:
         self._logs: dict[str, ChangeLog] = {}

@@ -22,7 +22,7 @@ class ObservedThing:
         position: of the middle of its box, in the frame `map`, m.
         size: along the axes of the map, m.
         state: one of the paper's: "sliced", or empty.
-        attributes: its "colour"; "also", its other states; "place": "in Fridge_1".
+        attributes: its `colour`; `also`, its other states; `place`: "in Fridge_1".
         relation: "on" or "in" the container, "held", on the "floor", or "stands" of furniture. "dropped": it is not in
             the hand any more, as the gripper knows, and was not seen since.
         container: id of the thing that it is on or in; empty where there is none.
@@ -54,7 +54,7 @@ class KnownThing:
         position: m, in the frame `map`.
         area: in which one reaches it.
         state: one of the paper's, or empty.
-        attributes: "colour", "also", ...
+        attributes: `colour`, `also`, ...
         container: id of what it is on or in; empty where there is none, or none is known.
         relation: "on", "in", "held" or another, or empty.
         seen_s: when it was seen last.

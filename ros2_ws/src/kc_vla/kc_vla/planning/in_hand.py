@@ -25,10 +25,10 @@ def fit(name: str, held: ObservedThing) -> Fit:
     An id is compared with its id. Otherwise its type has to be called so, "another" and "the second" are others, and
     what is known of it, color or states, may not speak against the name, as where a thing is looked for.
 
-    What is not known speaks against nothing: "the red mug" may be a mug of which nobody told the color, `MAYBE`, and
-    planners take it for the one that is meant, and say so in a note. With a detector that tells no colors the robot
-    would else put down what it was just told to take and search the whole home for it, whenever a person says a color;
-    where it is another one after all, the note tells why nothing was done.
+    What is not known speaks against nothing: "the red mug" may be a mug of unknown color, `MAYBE`, and
+    planners take it for the one that is meant, and say so in a note. With a detector that reports no colors the robot
+    would else put down what it has just taken as asked and search the whole home for it, whenever a person says a
+    color; where it is another one after all, the note says why nothing was done.
     """
     if name == held.object_id:
         return Fit.YES

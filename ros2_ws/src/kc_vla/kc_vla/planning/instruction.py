@@ -22,4 +22,4 @@ def check_instruction(text: str) -> None:
 
 
 clean = one_line
-"""A text of somebody else as one line without what cannot be seen."""
+"""Returns a third-party text as one line without what cannot be seen."""

@@ -1,8 +1,8 @@
-"""What a planner is told and what it answers; what a body is that does the skills of a plan.
+"""What a planner gets and what it answers; what a body is that does the skills of a plan.
 
-A plan names things as people do ("apple", "the red mug", "it") or by an id that a memory told ("Apple_1"). Which thing
+A plan names things as people do ("apple", "the red mug", "it") or by an id that a memory gave ("Apple_1"). Which thing
 is meant, where it is, and how to get there is found out while the plan is carried out: a plan that named places would
-be wrong as soon as somebody moved something.
+be wrong as soon as a person moved something.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _TOOLS: Mapping[Verb, frozenset[str]] = {
     Verb.BIN: word_set("can bin trash"),
     Verb.MAKE: word_set("machine maker mug cup pan pot toaster stove microwave"),
 }
-"""What a deed needs besides the thing that it is done to."""
+"""What an action needs besides the thing that it is done to."""
 _ASKED: Mapping[str, frozenset[Verb]] = {
     "BreakObject": frozenset({Verb.BREAK}),
     "ThrowObject": frozenset({Verb.THROW, Verb.BIN}),
@@ -75,7 +75,7 @@ def check_scope(calls: Sequence[Call], request: Request) -> str:
     word. Walking touches nothing.
 
     Returns:
-        A note where the instruction has no word that is known here, and its things could not be told; else nothing.
+        A note where the instruction has no word that is known here, so that its things are unknown; else nothing.
 
     Raises:
         PlanningError: the plan touches something else; the text says which call, and what to do.

@@ -1,6 +1,7 @@
 """The skills of the robot (KARMA, appendix D) in one table: what each needs, what it does, how long it takes.
 
-A need and a deed are names: whoever acts has a small function for each. A call is looked up in the table, never run.
+Needs and effects are names, for each of which the body has a small function. A call is looked up in the table, never
+run.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class PlannerMemory:
         return memory
 
     def open_to_ask(self) -> RobotMemory:
-        """Return the memory of the nodes for somebody who only asks, on the thread that will use it."""
+        """Return the memory of the nodes for a client that only asks, on the thread that will use it."""
         name, frame = self._settings.name, self._settings.frame
         memory = assemble_robot_memory(name, self._embedder, self._scene, self._units, frame=frame)
         memory.namer.expect(self._settings.types)

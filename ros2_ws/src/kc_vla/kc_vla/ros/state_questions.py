@@ -32,7 +32,7 @@ class StateQuestions:
             live: the memory.
             reader: of its states.
             work: does the jobs of the memory.
-            done: is told, on the node's thread, what a reading changed, and why nothing was read; empty where it was.
+            done: gets, on the node's thread, what a reading changed, and why nothing was read; empty where it was.
         """
         self._live, self._reader, self._work, self._done = live, reader, work, done
         self._asking = runner(node, False, "the reader of states", refusals=(StackError,))

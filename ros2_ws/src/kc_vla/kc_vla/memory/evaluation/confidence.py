@@ -49,11 +49,6 @@ def with_and_without(question: Question) -> list[Question]:
     - one that lacks what is meant alone, where there are others of its type, which differ in what is asked for;
     - two that have one unit of the type, of which something that is asked for is unknown. In one of them it is the one
       that is meant, in the other it is not; nobody can tell them from one another.
-
-    - one that has nothing of the type that is meant;
-    - one that lacks what is meant alone, where there are others of its type, which differ in what is asked for;
-    - two that have one unit of the type, of which something that is asked for is not told. In one of them it is the one
-      that is meant, in the other it is not; nobody can tell them from one another.
     """
     meant = next(unit for unit in question.units if unit.object_id == question.answer)
     others = tuple(unit for unit in question.units if unit.object_type != meant.object_type)

@@ -1,4 +1,4 @@
-"""What is for development and what for test, told by names alone."""
+"""What is for development and what for test, by names alone."""
 
 from __future__ import annotations
 

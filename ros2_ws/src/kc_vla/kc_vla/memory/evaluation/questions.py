@@ -25,7 +25,7 @@ UNITS = 20
 _PLACES = ("on the table", "on the counter", "on the shelf", "on the floor", "on the desk", "in the cabinet")
 _COLOURS = ("red", "blue", "green", "white", "black", "brown")
 _COLOUR_TOLD = 0.5
-"""Share of the units of which the detector tells the colour, where nobody asks for it."""
+"""Share of the units whose color the detector reports, where nobody asks for it."""
 _DATA = Path(__file__).parent / "data"
 
 
@@ -40,7 +40,7 @@ class Question:
         units: of the memory, in chance order.
         answer: id of the unit that is meant.
         series: of `SERIES`.
-        asked: what is asked for beside the type: of "state", "colour", "place"; empty but for a composite one.
+        asked: what is asked for beside the type: of `state`, `colour`, `place`; empty but for a composite one.
     """
 
     text: str

@@ -207,7 +207,7 @@ def _cheapest(costs: Sequence[Mapping[str, float]]) -> list[tuple[int, str]]:
 
 
 def _groups(costs: Sequence[Mapping[str, float]]) -> list[list[int]]:
-    """Return the rows that have a name at all, in groups of those that share some, directly or by way of others."""
+    """Return the rows that have a name at all, in groups of those that share some, directly or through other rows."""
     of_name: dict[str, list[int]] = {}
     for row, names in enumerate(costs):
         for name in names:

@@ -1,7 +1,7 @@
 """A scene graph as detections come: what is new, seen again, moved, not there any more.
 
 KARMA, section 3.3, leaves open how; this is association, fusion and negative evidence. Nothing is changed here: the
-change is worked out, and made by whoever keeps the graph.
+change is worked out, and the owner of the graph makes it.
 """
 
 from __future__ import annotations

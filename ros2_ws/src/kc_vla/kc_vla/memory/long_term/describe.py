@@ -1,8 +1,8 @@
 """A scene graph as text for a planner, in the paper's form, within a number of tokens.
 
 KARMA, section 3.3: `{name: node_1, type: Area, contains: [bed, table, ...], adjacent nodes: [node_2], position: [..]}`.
-300 areas of that are more than twenty thousand tokens, so areas are told in more or less detail (as SayPlan, Rana et
-al., 2023, collapses and expands its graph): left out, collapsed to a number of objects, with their classes as in the
+300 areas of that are more than twenty thousand tokens, so areas are described in more or less detail (as SayPlan, Rana
+et al., 2023, collapses and expands its graph): left out, collapsed to a number of objects, with their classes as in the
 paper, or with each object by its id.
 """
 
@@ -24,11 +24,11 @@ NO_AREA = ""
 """Stands for the objects that are in none."""
 _ROUNDS = 8
 _TRIES = 10
-"""Areas that are too long to be told of in more detail, after which no other one is tried."""
+"""Areas that are too long in more detail, after which no other one is tried."""
 
 
 class Detail(IntEnum):
-    """How much is told of an area."""
+    """How much of an area is described."""
 
     LEFT_OUT = 0
     COLLAPSED = 1
@@ -38,7 +38,7 @@ class Detail(IntEnum):
 
 @dataclass(frozen=True)
 class Description:
-    """A text, its tokens, and how much each area is told of, by its id, the most relevant first."""
+    """A text, its tokens, and the detail of each area, by its id, the most relevant first."""
 
     text: str
     tokens: int
@@ -55,8 +55,8 @@ def describe(
 ) -> Description:
     """Describe a graph within a budget: first what fits the question best, then what is near, then the rest.
 
-    Half the budget is for the objects of areas that fit the question; then every area that holds something is told of
-    in short and then with its classes, then the empty ones, then each object, as far as the budget lasts.
+    Half the budget is for the objects of areas that fit the question; then every area that holds something comes in
+    short and then with its classes, then the empty ones, then each object, as far as the budget lasts.
 
     Args:
         graph: of what.
@@ -64,7 +64,7 @@ def describe(
         scores: of objects, as `Words.scores` gives them for the question.
         near: a place, m.
         count: the tokens of a text, e.g. by the tokenizer of the model that will read it.
-        least: confidence of the objects that are told of.
+        least: confidence of the objects that are described.
 
     Raises:
         GraphError: the budget is not enough for even the first line.

@@ -133,7 +133,7 @@ class SceneObject:
         state: e.g. "opened"; empty if it has none or nothing is known.
         attributes: what else is known, as text.
         confidence: that it is there, 0..1.
-        first_seen_ns: stamp of the first detection, 0 if a person told of it before it was seen.
+        first_seen_ns: stamp of the first detection, 0 if a person added it before it was seen.
         last_seen_ns: stamp of the last one.
         sightings: detections so far.
         placed: how it stands to `holder`.

@@ -29,12 +29,12 @@ class Query:
         object_type: its class.
         area: id or name of its area, or of its floor; or words: "upstairs", "the first floor", "bathroom upstairs".
             Upstairs is as seen from `viewpoint`, else from `near`, else from the ground floor.
-        near: a place, m; what is found is told in the order of the distance if no text is given.
+        near: a place, m; the results are in the order of the distance if no text is given.
         radius_m: from `near`.
         relation: `on`, `in` or `next to`.
         other: id of the object that it stands in that relation to.
         least: confidence.
-        limit: of how many are told.
+        limit: results at most.
         viewpoint: where a text is said from, which "left of" and the like need: a pose, or the id or name of an object
             or an area. A text that names a viewpoint itself, such as "seen from the door", needs none.
     """

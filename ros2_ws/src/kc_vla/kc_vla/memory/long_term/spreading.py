@@ -18,7 +18,7 @@ from kc_vla.memory.long_term.reachable import Reachable
 
 MOST_AREAS = 10_000
 _EDGE_M = 0.1
-"""Apart are the places of an edge that are told."""
+"""Distance between the places of an edge that are returned, m."""
 _ROUNDS = 8
 _FAR = 1.25
 """Multiple of the spacing; no place is further from its area along free ways."""

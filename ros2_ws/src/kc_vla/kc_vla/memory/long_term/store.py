@@ -44,7 +44,7 @@ class Store:
     """
 
     def __init__(self, path: Path, read_only: bool = False) -> None:
-        """Open a store; a new one is made, unless it is only read. A damaged one is mended, unless it is only read.
+        """Open a store; a new one is made, unless it is only read. A damaged one is repaired, unless it is only read.
 
         Raises:
             StoreError: another process writes it, a newer version wrote it, it is something else, or it is damaged.
@@ -244,7 +244,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _told_to_a_reader(error: DamageError) -> DamageError:
-    """Return the error with the advice for somebody who only reads a store: its writer repairs it."""
+    """Return the error with the advice for a process that only reads a store: its writer repairs it."""
     return DamageError(
         f"{error}; kc-vla memory mend leaves out what is damaged, and keeps the file as it was beside it"
     )

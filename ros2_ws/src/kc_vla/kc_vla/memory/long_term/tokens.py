@@ -1,4 +1,4 @@
-"""How many tokens a text is for a language model, and text of others as one may show it to one."""
+"""How many tokens a text is for a language model, and third-party text in a form that is safe in its prompt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def shown(text: str) -> str:
-    """Return a name or value that somebody else chose, in a line.
+    """Return a name or value that a third party chose, in a line.
 
     As it is if it is a plain word or three, else in quotes, with escapes for what cannot be printed, and cut where it
     is long: it can neither end the line nor the quotes.

@@ -1,7 +1,7 @@
-"""Whether a unit is as an instruction describes it: so far as anybody told.
+"""Whether a unit is as an instruction describes it, so far as that is known.
 
-"the red mug" is said of a red one and, as like as not, of one whose color nobody told, but not of a blue one. Scores
-tell less of that: a mug of no color is nearer to it in words than most red things.
+"the red mug" can be a red one and, as like as not, one of unknown color, but not a blue one. Scores say less about
+that: a mug of no color is nearer to it in words than most red things.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Described(Enum):
     SO = "so"
     """It is called so, and as it is described."""
     UNTOLD = "untold"
-    """It is called so; of some of what is asked for, nobody told whether it is so."""
+    """It is called so; some of what is asked for is unknown."""
     OTHERWISE = "otherwise"
-    """It is called so, and some of what is asked for is told otherwise."""
+    """It is called so, and some of what is asked for is known to be otherwise."""
     UNNAMED = "unnamed"
     """The instruction does not say what it is called."""
 
@@ -99,7 +99,7 @@ def _is_there(unit: Unit, place: str) -> bool | None:
 
 
 def _before(meaning: str, name: str) -> tuple[str, ...]:
-    """Return what stands between an article and a name: "favourite" of "my favourite mug"."""
+    """Return what stands between an article and a name: "favorite" of "my favorite mug"."""
     said = re.findall(r"[a-z0-9]+", meaning)
     for at in [at for at, word in enumerate(said) if stem(word) == name]:
         for first in range(at - 1, max(at - 1 - _MOST_BEFORE, 0) - 1, -1):

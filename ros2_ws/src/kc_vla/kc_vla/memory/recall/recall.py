@@ -33,7 +33,7 @@ MOST_INSTRUCTION, MOST_FOUND = 2000, 100
 _IMAGES_AT_ONCE = 16
 """Images that a question waits for at most; the others are embedded by `prepare`, or at later questions."""
 _RANKED = 10
-"""Units that are shown to whoever ranks them again, at most."""
+"""Units that the second ranking gets, at most."""
 _AS_WELL = 0.02
 """A unit of the same name whose score is no more behind is called so as well as the first one."""
 

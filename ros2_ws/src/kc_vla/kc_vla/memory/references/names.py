@@ -15,7 +15,7 @@ FURTHER: Mapping[str, int] = {
 }
 """Words before a name, and how many others of that name are not meant."""
 NEXT_TO = " next to "
-"""In the name of a place that is told by what is beside it: "counter next to sink"."""
+"""Part of the name of a place that its neighbor identifies: "counter next to sink"."""
 BESIDE = frozenset({"place", "counter"})
 """What such a place is called where nobody says what it is to be on."""
 _ARTICLES = re.compile(r"^(?:(?:the|a|an|my|your|some)\s+)+")

@@ -22,7 +22,7 @@ from kc_vla.memory.short_term.unit import Position, Unit, spoken
 from kc_vla.memory.things import ObservedThing
 
 _SENSES, _VAGUE, _MOST_COLOURS = 2, 3, 100
-"""Meanings of a type that are looked at, types that a reference without a name may stand for, and words for colours."""
+"""Meanings of a type that are looked at, types that a reference without a name may stand for, and words for colors."""
 
 
 _ALIKE, _BEHIND = 1.0, 0.15

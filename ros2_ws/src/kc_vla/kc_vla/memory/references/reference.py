@@ -63,11 +63,11 @@ class Reference:
         indefinite: any will do: "an apple".
         vague: it has no name: "something to drink from".
         place: where it is said to be; empty where nothing is said.
-        done: it is told by what the robot did with it: the states are those it was brought into, the place is where it
+        done: what the robot did with it identifies it: the states are those it was brought into, the place is where it
             was put.
         carried: it is to be taken into the hand: no furniture.
         purpose: what it is wanted for, of those of which it is known which things serve; None otherwise.
-        unknown: it has no name and is told by more than states and colors: "something sharp".
+        unknown: it has no name, and more than states and colors describe it: "something sharp".
         floor: words for the floor on which it is said to be: "upstairs", "second floor"; empty where nothing is said.
         not_meant: what it should not be, each in words without endings: ("red",) of "not the red one".
         relation: how it stands to others, see `read_related`; the rest is of the thing alone.

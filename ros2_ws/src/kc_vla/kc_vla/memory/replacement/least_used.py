@@ -38,7 +38,7 @@ class LeastUsed:
     def demote(self, key: Key) -> None:
         """Put a key first of those that were used as little.
 
-        Its count, and maybe those of others, are less now.
+        Its count is less now, and maybe those of other keys.
         """
         self._wrong -= 1
         self._last[key] = self._wrong

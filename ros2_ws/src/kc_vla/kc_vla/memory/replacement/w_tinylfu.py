@@ -18,9 +18,9 @@ from kc_vla.memory.replacement.queues import Lru
 from kc_vla.memory.replacement.sketch import FrequencySketch
 
 PROTECTED_SHARE = 0.8
-"""Of the main part."""
+"""Share of the main part that is protected."""
 WINDOW_SHARE = 0.01
-"""Of all, at least one unit: where an adapting window begins, and the size that Caffeine had before it adapted."""
+"""Share of all units, at least one, where an adapting window begins; Caffeine's fixed size before it adapted."""
 
 QUICK_SAMPLE = 80
 """Uses after which a small memory halves its counts where it finds more by that; at least ten times its units."""
@@ -30,9 +30,9 @@ class Rule(Enum):
     """Who leaves when a key has come to a memory that is full."""
 
     CANDIDATE = "candidate"
-    """Of what leaves the window and what is next to leave probation, whatever was used less (Caffeine's)."""
+    """The less used of what leaves the window and what is next to leave probation, as in Caffeine."""
     LEAST = "least"
-    """Of all in window and probation, whatever was used least; the paper's."""
+    """The least used of all in window and probation, as in the paper."""
 
 
 def window_of(capacity: int, share: float = WINDOW_SHARE) -> int:

@@ -21,7 +21,7 @@ from kc_vla.memory.things import KnownThing, ObservedThing
 MAP_FRAME = "map"
 """In which everything in a home is."""
 _RECALLED = 10
-"""Units that a planner is told of, at most."""
+"""Units that a planner gets, at most."""
 
 
 class UnitMemory(Protocol):

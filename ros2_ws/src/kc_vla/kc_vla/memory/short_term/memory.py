@@ -66,7 +66,7 @@ class UnitChange(NamedTuple):
 
 
 Listener = Callable[[str, Unit | None], None]
-"""Is told the id of a unit that changed and what it is now, None where it left."""
+"""Gets the id of a unit that changed and what it is now, None where it left."""
 
 
 class ShortTermMemory:

@@ -75,7 +75,7 @@ class Unit:
         stamp: when it was seen, s.
         state: its state then.
         area: the room or part of one that it is in; empty where nobody said.
-        attributes: what else is known, by name: {"colour": "red", "place": "on the table"}.
+        attributes: what else is known, by name: `{"colour": "red", "place": "on the table"}`.
         image: path or other reference of an image of it; empty without.
         movable: it may be carried elsewhere.
         used: when the robot did something with it last, s; 0 where it never did, as far as the memory knows.

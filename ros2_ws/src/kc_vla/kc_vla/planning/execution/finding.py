@@ -20,7 +20,7 @@ from kc_vla.planning.execution.results import RECALL, MemoryLookup
 from kc_vla.planning.execution.robot import NotFoundError, RememberingRobot
 
 _TOLD, _DEEP = 10, 4
-"""Ids of a recall that are told, and containers in one another."""
+"""Ids of a recall that are reported, and containers in one another."""
 
 
 class Finder:

@@ -1,4 +1,4 @@
-"""What is told of a thing that was taken for what is named: what is not known of it, and what is a guess."""
+"""What is reported about a thing that was taken for what is named: what is not known of it, and what is a guess."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BINS = ("garbage can", "bin")
 _SURELY_SEEN = frozenset(
     {ObjectState.BROKEN, ObjectState.SLICED, ObjectState.DIRTY, ObjectState.FILLED, ObjectState.HEATED}
 )
-"""States that a thing in sight is not in where nobody tells of them; that a thing was washed is not to be seen."""
+"""States that a thing in sight is not in unless they are reported; that a thing was washed is not to be seen."""
 
 
 def in_bin(thing: KnownThing) -> bool:

@@ -1,4 +1,4 @@
-"""The closed loop: plan, do each call, take in what is seen, mend, plan anew; what KARMA (limitations) lacks.
+"""The closed loop: plan, do each call, take in what is seen, repair, plan anew; what KARMA (limitations) lacks.
 
 A person may say stop, or another instruction, at any time from another thread; what is being done is ended first.
 """
@@ -29,7 +29,7 @@ _LINES = 12
 """Lines of the memory's content that are published before and after an instruction."""
 _MOST_INSTEAD = 20
 _MOST_SAID = 300
-"""Letters of an instruction that are told."""
+"""Letters of an instruction that are reported."""
 
 
 class Loop:

@@ -1,4 +1,4 @@
-"""What a robot opened on its way, and closes again: whoever leaves a fridge open cools nothing in it."""
+"""What a robot opened on its way, and closes again: a fridge that is left open cools nothing."""
 
 from __future__ import annotations
 

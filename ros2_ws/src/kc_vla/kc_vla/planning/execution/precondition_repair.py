@@ -1,8 +1,8 @@
-"""Does a skill with things that were found, and mends what the skill table says is missing for it.
+"""Does a skill with things that were found, and repairs what the skill table says is missing for it.
 
 What a skill needs is looked at before, in the order of the table, in what is in sight: what is not in sight is brought
 there, what is out of reach gone to, what is closed opened, a hand that is full emptied. What is so already need not be
-done again. What only the body can know (is it too large, can it be carried) it tells by failing.
+done again. What only the body can know (is it too large, can it be carried) shows when it fails.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIRST = re.compile(r"(\S+) is (open|in the way)\b.*: (close|move) it first$")
 """What a body says is in its way."""
 _CLEARED = "a clear way"
 _MENDS, _PLACES = 2, 4
-"""Mends of one need for one skill, and places to put down what is in the hand, that are tried."""
+"""Repairs of one need for one skill, and places to put down what is in the hand, that are tried."""
 KNIFE = "knife"
 
 

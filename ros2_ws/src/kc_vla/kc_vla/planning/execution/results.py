@@ -1,4 +1,4 @@
-"""What is told of an instruction that is carried out: each step in words, and what came of it."""
+"""What is reported about an instruction that is carried out: each step in words, and what came of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A body with its memories: every skill goes through here, is counted and told, and what is seen then remembered."""
+"""A body with its memories: every skill goes through here, is counted and reported, and what is seen is remembered."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Limits:
         recalled: places that are gone to because a memory says so, for one thing.
         stops: places that are explored for one thing.
         feedback: for comparison: without, what is not where it was remembered is given up, no other thing is tried and
-            no other plan made, and the memories are not told what proved wrong.
+            no other plan made, and the memories do not learn what proved wrong.
     """
 
     calls: int = 400

@@ -19,7 +19,7 @@ from kc_vla.planning.skills import BY_NAME
 
 _WALK_M_S = 0.5
 _AGAIN_S, _LEAST_AGAIN = 3600.0, 0.02
-"""Within such a time somebody may have put something where it was looked for; so much of its likelihood is left at
+"""Within such a time a person may have put something where it was looked for; so much of its likelihood is left at
 once."""
 _UNKNOWN = 0.5
 """Share of all likelihood that is left to unknown areas."""

@@ -1,4 +1,4 @@
-"""What people say that no skill follows: refused where leaving it out would do something else, told otherwise.
+"""What people say that no skill follows: refused where leaving it out would do something else, else a note.
 
 A robot that leaves out "tomorrow", "if it is dirty" or "to my neighbor" does what nobody asked for. One that leaves out
 "gently" does what was asked, and says that it did so in its own way.
@@ -117,7 +117,7 @@ def refuse_others(words: tuple[str, ...], said: str) -> None:
     """Check that a thing is brought to the speaker or to a place, and to no other person.
 
     Raises:
-        PlanningError: it is to be brought to somebody else.
+        PlanningError: it is to be brought to another person.
     """
     if words and words[-1] in _OTHERS:
         raise PlanningError(f"not understood: {said[:80]!r}: things are brought to you, or to a place that is named")

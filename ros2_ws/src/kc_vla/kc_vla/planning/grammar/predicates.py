@@ -48,7 +48,7 @@ _HERE = frozenset(["here"])
 
 
 class ThingStatement(NamedTuple):
-    """What is told of a thing.
+    """What is said about a thing.
 
     Attributes:
         command: what makes it as it is to be.

@@ -254,7 +254,7 @@ def _part_of_noun(rest: Words) -> bool:
 
 
 def _noun_phrase(rest: Words) -> bool:
-    """Return whether what follows "to" is a place, not a deed."""
+    """Return whether what follows "to" is a place, not an action."""
     return rest[0] in ("trash", "bin", "light", "microwave", "rest") and (len(rest) == 1 or rest[1] not in ARTICLES)
 
 

@@ -1,4 +1,4 @@
-"""What planners by grammar are told of things: whether one is known that is as it is said to be, and how many."""
+"""What planners by grammar know about things: whether there is one that is as the instruction says, and how many."""
 
 from __future__ import annotations
 
