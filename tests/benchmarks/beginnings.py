@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.frames import limits_frame
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.interface import ArmError
 from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.scheduling import control_periods
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace

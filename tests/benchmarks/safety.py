@@ -14,11 +14,11 @@ import numpy as np
 from tqdm import tqdm
 
 from kc_vla.arm.compliant_servo import CompliantServo
-from kc_vla.arm.control_periods import control_periods
+from kc_vla.arm.control_process import reset
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.piper import PiperArm
-from kc_vla.arm.resetting import reset
+from kc_vla.arm.scheduling import control_periods
 from kc_vla.arm.servo_modes import Mode, Report, ServoSettings
 from kc_vla.arm.workspace import Workspace
 from kc_vla.core.robot import Vector

@@ -11,13 +11,13 @@ from emulated_piper import enable, running_emulator, wait_for
 from piper import PIPER, REST, UNHURRIED
 
 from kc_vla.arm.claim import claim
-from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.frames import Frame, FrameError, GripperTarget
 from kc_vla.arm.emulator.process import EmulatorProcess
 from kc_vla.arm.emulator.setting_frames import read_setting
 from kc_vla.arm.piper import PiperArm
+from kc_vla.arm.scheduling import control_periods
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode, Report
 from kc_vla.arm.workspace import Workspace

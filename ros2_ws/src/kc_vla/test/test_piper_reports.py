@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from piper import KINEMATICS, LIMITS, OLDER, PIPER, TABLE, UNHURRIED
 
-from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.emulator.arm import EmulatedArm
 from kc_vla.arm.emulator.bus import INTERFACE
 from kc_vla.arm.emulator.frames import limits_frame
@@ -24,6 +23,7 @@ from kc_vla.arm.piper import PiperArm
 from kc_vla.arm.piper_firmware import FirmwareText, firmware_of
 from kc_vla.arm.piper_flange import misplaced
 from kc_vla.arm.piper_models import MODELS, require_limits, require_model, require_piper
+from kc_vla.arm.scheduling import control_periods
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import Mode
 from kc_vla.arm.workspace import Workspace

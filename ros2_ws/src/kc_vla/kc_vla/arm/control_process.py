@@ -17,7 +17,6 @@ import numpy as np
 
 from kc_vla.arm.claim import claim
 from kc_vla.arm.compliant_servo import CompliantServo
-from kc_vla.arm.control_periods import control_periods
 from kc_vla.arm.home_pose import HomePose
 from kc_vla.arm.interface import ArmDriver, ArmError, ArmState, UnfitArmError
 from kc_vla.arm.kinds import choose_arm
@@ -25,8 +24,7 @@ from kc_vla.arm.kinematics import Kinematics
 from kc_vla.arm.limiter import LimiterError
 from kc_vla.arm.offsets import offset_arm
 from kc_vla.arm.remote import Calls
-from kc_vla.arm.resetting import reset
-from kc_vla.arm.scheduling import PriorityError, lock_memory, take_priority
+from kc_vla.arm.scheduling import PriorityError, control_periods, lock_memory, take_priority
 from kc_vla.arm.servo import Servo
 from kc_vla.arm.servo_modes import SWITCHED_OFF, Report, ServoSettings
 from kc_vla.arm.wiring import Wiring
@@ -284,6 +282,33 @@ class ControlProcess:
         if self._servo is None:
             raise ArmError("the arm is not connected")
         return self._servo
+
+
+def reset(arm: ArmDriver, servo: Servo, supported: bool, stale_after: float) -> None:
+    """Send the arm its reset, which cuts the power of its motors; `ArmDriver.read_state` tells what comes of it.
+
+    Args:
+        arm: that is connected.
+        servo: that moves it; it sends nothing more until a person resumes.
+        supported: a person says that the arm cannot fall.
+        stale_after: age of the arm's state from which on it does not say where the arm is, s.
+
+    Raises:
+        ArmError: it is not reset; the text says why, what would happen, and what to do.
+    """
+    state = arm.read_state()
+    if state.age > stale_after:
+        raise ArmError(f"not reset: {state.line or 'nothing comes from the arm: look at its cable and its power'}")
+    if not (state.own_stop or state.faults or not state.in_command_mode):
+        raise ArmError("not reset: the arm reports no stop and no error of its own: call arm/resume")
+    if servo.falls() and not supported:
+        height = servo.height(state.angles)
+        raise ArmError(
+            f"not reset: the reset cuts the motors' power, and the arm FALLS from where it is (flange at {height:.2f} "
+            "m). Have people support it, then call arm/reset with {supported: true}"
+        )
+    servo.go_mute()
+    arm.reset()
 
 
 def _doubts(home: HomePose, arm: ArmDriver, state: ArmState) -> tuple[str, ...]:

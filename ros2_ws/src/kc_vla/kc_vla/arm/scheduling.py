@@ -1,13 +1,30 @@
-"""How the operating system treats the process of a control loop: first."""
+"""The time of a control loop: its absolute deadlines, and how the operating system treats its process, first."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import os
+import time
+from collections.abc import Iterator
 
 _NOW_AND_LATER = 3
 """MCL_CURRENT | MCL_FUTURE of mlockall(2)."""
+
+
+def control_periods(period: float) -> Iterator[tuple[float, float]]:
+    """Wait for one deadline after the other, `period` s apart; periods that were missed are not made up for.
+
+    Yields:
+        steady time, s, and how late it is for this period, s.
+    """
+    due = time.monotonic()
+    while True:
+        due += period
+        time.sleep(max(0.0, due - time.monotonic()))
+        now = time.monotonic()
+        yield now, now - due
+        due = max(due, now - period)
 
 
 class PriorityError(RuntimeError):
