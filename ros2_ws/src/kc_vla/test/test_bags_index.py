@@ -14,8 +14,8 @@ from mcap.records import Footer
 from mcap.writer import CompressionType, IndexType, Writer
 
 from kc_vla.bags import records
-from kc_vla.bags.chunk_cache import ChunkCache
 from kc_vla.bags.errors import BagReadError
+from kc_vla.bags.mcap_file import ChunkCache
 from kc_vla.bags.reader import BagReader, MessageRef
 
 SCRIPT = Script(size=8, steps=24, oracle=(0, 4, 8, 12, 16))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import struct
-from collections.abc import Callable, Collection, Iterator
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterator
 from io import BytesIO
 from itertools import repeat
 from pathlib import Path
@@ -13,7 +15,6 @@ import mcap.records as mcap
 from mcap.data_stream import ReadDataStream
 from mcap.opcode import Opcode
 
-from kc_vla.bags.chunk_cache import ChunkCache
 from kc_vla.bags.errors import BagForeignError, Damage
 from kc_vla.bags.mcap_names import McapNames
 from kc_vla.bags.mcap_summary import Positions, Summary, message_positions, read_summary
@@ -32,6 +33,28 @@ from kc_vla.bags.records import (
 )
 from kc_vla.bags.schemas import Schema, installed_schema
 from kc_vla.bags.topics import Contents, Qos, RecordedEpisodeInfo, RecordedTopic
+
+
+class ChunkCache:
+    """Holds at most `max_bytes`, or the newest chunk alone where that is larger. For any thread."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._chunks: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+        self.held_bytes = 0
+
+    def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+        """Return the chunk `key`, made by `make` if it is not here; what `make` raises passes through."""
+        with self._lock:
+            if key in self._chunks:
+                self._chunks.move_to_end(key)
+                return self._chunks[key]
+            content = self._chunks[key] = make()
+            self.held_bytes += len(content)
+            while self.held_bytes > self._max_bytes and len(self._chunks) > 1:
+                self.held_bytes -= len(self._chunks.popitem(last=False)[1])
+            return content
 
 
 class McapFile:

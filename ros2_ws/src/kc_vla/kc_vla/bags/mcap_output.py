@@ -10,10 +10,9 @@ from pathlib import Path
 
 from mcap.writer import CompressionType, Writer
 
-from kc_vla.bags.metadata import FileFacts, offered_profiles
+from kc_vla.bags.metadata import FileFacts, Tally, offered_profiles
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.tally import Tally
 from kc_vla.bags.topics import EPISODE_RECORD, RecordedEpisodeInfo, TopicInfo
 
 

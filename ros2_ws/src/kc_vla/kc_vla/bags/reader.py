@@ -14,10 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kc_vla.bags.chunk_cache import ChunkCache
 from kc_vla.bags.definitions import DECODE_ERRORS, decoder, error_text
 from kc_vla.bags.errors import BagEmptyError, BagForeignError, BagMissingError, BagReadError, Damage
-from kc_vla.bags.mcap_file import McapFile
+from kc_vla.bags.mcap_file import ChunkCache, McapFile
 from kc_vla.bags.messages import BagMessage, MessageRef
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.sqlite_file import SqliteFile

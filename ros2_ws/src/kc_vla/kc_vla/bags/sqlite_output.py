@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kc_vla.bags.metadata import VERSION, FileFacts, offered_profiles
+from kc_vla.bags.metadata import VERSION, FileFacts, Tally, offered_profiles
 from kc_vla.bags.schemas import Schema
 from kc_vla.bags.storage import Storage
-from kc_vla.bags.tally import Tally
 from kc_vla.bags.topics import EPISODE_RECORD, RecordedEpisodeInfo, TopicInfo
 
 _TABLES = """
