@@ -1,4 +1,4 @@
-"""Lens of a camera from images of the board (OpenCV's calibrateCamera, model plumb_bob)."""
+"""Lens of a camera from images of the board (OpenCV's calibrateCamera, model plumb_bob), and how well it fits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from kc_vla.calibration.board import Array, Corners
 from kc_vla.calibration.errors import PoorCalibrationError
+from kc_vla.calibration.material import Picture
 
 FEWEST_VIEWS = 10
 _GRID = 4
@@ -20,6 +21,11 @@ _TILT = np.radians(15.0)
 """Some views must be tilted so far against each other: else focal length and distance cannot be told apart."""
 _WORST_RMS = 1.0
 """px."""
+
+_FOUND, _LATE, _INK = (40, 200, 60), (220, 50, 40), (255, 255, 255)
+_LONGER = 50
+"""How much longer than true a residual is drawn."""
+_COLUMNS, _WIDTH = 4, 320
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +112,30 @@ def coverage(views: Sequence[Corners], size: tuple[int, int]) -> float:
     return len(np.unique(inside, axis=0)) / _GRID**2
 
 
+def draw_detections(pictures: Sequence[Picture], views: Sequence[Corners], residuals: Sequence[Array]) -> Picture:
+    """Return all views in one image: corners in green, residuals, fifty times as long, in red."""
+    tiles = [_tile(*row) for row in zip(pictures, views, residuals, strict=True)]
+    tiles += [np.zeros_like(tiles[0])] * (-len(tiles) % _COLUMNS)
+    rows = [np.concatenate(tiles[k : k + _COLUMNS], axis=1) for k in range(0, len(tiles), _COLUMNS)]
+    return np.concatenate(rows)
+
+
 def _pose(turn: Any, place: Any) -> Array:
     pose = np.eye(4)
     pose[:3, :3], _ = cv2.Rodrigues(turn)
     pose[:3, 3] = np.ravel(place)
     return pose
+
+
+def _tile(picture: Picture, view: Corners, residuals: Array) -> Picture:
+    drawn = picture.copy()
+    for at, off in zip(view.pixels, residuals, strict=True):
+        start, end = (tuple(int(v) for v in np.round(point)) for point in (at, at + _LONGER * off))
+        cv2.line(drawn, start, end, _LATE, 2, cv2.LINE_AA)
+        cv2.circle(drawn, start, 4, _FOUND, 1, cv2.LINE_AA)
+    height = round(picture.shape[0] * _WIDTH / picture.shape[1])
+    small = cv2.resize(drawn, (_WIDTH, height), interpolation=cv2.INTER_AREA)
+    rms = np.sqrt(np.mean(np.sum(residuals**2, axis=1)))
+    small[:28] = small[:28] // 3
+    cv2.putText(small, f"{rms:.2f} px", (8, 20), cv2.FONT_HERSHEY_SIMPLEX, 0.5, _INK, 1, cv2.LINE_AA)
+    return np.asarray(small, np.uint8)

@@ -21,6 +21,11 @@ _MOST_LATENCY_S = 1.0
 _FARTHEST_M = 100.0
 _IN_HAND = {"eye_in_hand": True, "eye_on_base": False}
 
+NO_CAMERA_PLACE = (
+    "a real arm is not moved by skills without a calibrated camera: measure its place with 'kc-vla calibrate "
+    "hand-eye', and name the file as hand_eye in the file of cameras:="
+)
+
 
 def load_offsets(path: Path, own: JointLimits, known_as: Sequence[str] = ()) -> Offsets:
     """Read joint offsets as `kc-vla calibrate joints` writes them.

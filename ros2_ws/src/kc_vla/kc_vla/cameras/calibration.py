@@ -1,4 +1,4 @@
-"""Camera calibration files: the YAML that ROS's calibrator writes (camera_info), read and checked."""
+"""Calibrations of cameras, read and checked: the YAML that ROS's calibrator writes, and sensor_msgs/CameraInfo."""
 
 from __future__ import annotations
 
@@ -88,6 +88,20 @@ def read_calibration(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise CalibrationError(f"{path} is no calibration: it has no fields")
     return content
+
+
+def calibration_of(message: Any, name: str) -> Calibration | None:
+    """Return the calibration in a message, called `name`; None where it says that there is none.
+
+    Raises:
+        CalibrationError: It holds something that is not a finite number.
+    """
+    if message.k[0] == 0.0:
+        return None
+    rows = tuple(tuple(map(float, row)) for row in (message.d, message.k, message.r, message.p))
+    if not all(math.isfinite(number) for row in rows for number in row):
+        raise CalibrationError(f"the calibration on {name} holds something that is not a finite number")
+    return Calibration(name, message.width, message.height, message.distortion_model, *rows)
 
 
 def _size(path: Path, content: dict[str, Any], name: str) -> int:

@@ -16,14 +16,13 @@ from kc_vla.calibration.board import Array, CalibrationBoard
 from kc_vla.calibration.errors import PoorCalibrationError
 from kc_vla.calibration.files import write_camera, write_hand_eye, write_joints, write_latency
 from kc_vla.calibration.hand_eye import calibrate_hand_eye, calibrate_joints
-from kc_vla.calibration.intrinsics import board_pose, calibrate_intrinsics, residuals
+from kc_vla.calibration.intrinsics import board_pose, calibrate_intrinsics, draw_detections, residuals
 from kc_vla.calibration.latency import measure_latency
 from kc_vla.calibration.material import BoardView, board_views, picture_speeds, recorded_joints, standing_views
-from kc_vla.calibration.plots import draw_detections
 from kc_vla.cameras.calibration import load_calibration
 from kc_vla.cameras.errors import CameraError
 from kc_vla.cameras.sources import SourceSpec
-from kc_vla.cli.robot_argument import add_robot
+from kc_vla.cli.renamed_option import add_robot
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.core.files import replacing

@@ -12,7 +12,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node, SetRemap
 
 from kc_vla.arm.kinds import ARMS, choose_arm
-from kc_vla.calibration.needed import NO_CAMERA_PLACE
+from kc_vla.calibration.reading import NO_CAMERA_PLACE
 from kc_vla.core.options import parse_options
 from kc_vla.core.robot import load_robot
 from kc_vla.core.robot_model import PIPER, ROS, SIMULATED

@@ -5,8 +5,7 @@ from __future__ import annotations
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CameraInfo
 
-from kc_vla.cameras.calibration import Calibration
-from kc_vla.cameras.camera_info import calibration_of
+from kc_vla.cameras.calibration import Calibration, calibration_of
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.ros.convert import BadMessageError
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kc_vla.calibration.needed import NO_CAMERA_PLACE
-from kc_vla.calibration.reading import load_camera
+from kc_vla.calibration.reading import NO_CAMERA_PLACE, load_camera
 from kc_vla.cameras.errors import CalibrationError
 from kc_vla.core.errors import StackError
 from kc_vla.core.robot import Robot

@@ -10,7 +10,7 @@ from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
 from scipy.spatial.transform import Rotation
 from tf2_msgs.msg import TFMessage
 
-from kc_vla.core.transform_messages import WrongTransformError, placed_frames
+from kc_vla.core.frame_tree import WrongTransformError, placed_frames
 from kc_vla.core.urdf import Placed
 from kc_vla.ros.convert import BadMessageError
 

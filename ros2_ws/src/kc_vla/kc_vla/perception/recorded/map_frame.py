@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.reader import BagReader
-from kc_vla.core.frame_tree import FrameTree, UnknownFrameError
+from kc_vla.core.frame_tree import FrameTree, UnknownFrameError, WrongTransformError, placed_frames
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.core.transform_messages import WrongTransformError, placed_frames
 from kc_vla.core.urdf import Placed
 from kc_vla.perception.recorded.camera_topics import RecordedCamera
 from kc_vla.perception.recorded.recorded_frames import TRANSFORMS

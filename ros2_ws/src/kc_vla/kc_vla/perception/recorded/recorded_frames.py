@@ -15,14 +15,12 @@ import numpy as np
 from kc_vla.bags.errors import BagReadError
 from kc_vla.bags.messages import BagMessage, MessageRef
 from kc_vla.bags.reader import BagReader
-from kc_vla.cameras.calibration import Calibration
-from kc_vla.cameras.camera_info import calibration_of
+from kc_vla.cameras.calibration import Calibration, calibration_of
 from kc_vla.cameras.decimation import Decimator
 from kc_vla.cameras.errors import CalibrationError
-from kc_vla.core.frame_tree import FrameTree
+from kc_vla.core.frame_tree import FrameTree, WrongTransformError, placed_frames
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.core.transform_messages import WrongTransformError, placed_frames
 from kc_vla.core.urdf import Placed
 from kc_vla.media.images import ImageError
 from kc_vla.media.packed_images import sized
