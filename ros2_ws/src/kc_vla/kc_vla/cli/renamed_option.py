@@ -33,3 +33,9 @@ def add_former_name(parser: argparse._ActionsContainer, former: str, today: str,
             setattr(namespace, self.dest, values)
 
     parser.add_argument(former, dest=dest, action=Former, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+
+def add_robot(parser: argparse._ActionsContainer, default: str, text: str) -> None:
+    """Add `--robot` to a parser, with that default and help."""
+    parser.add_argument("--robot", default=default, help=text)
+    add_former_name(parser, "--rig", "--robot", "robot")

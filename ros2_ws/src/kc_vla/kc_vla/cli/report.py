@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kc_vla.bags.errors import BagError
-from kc_vla.cli.robot_argument import add_robot
+from kc_vla.cli.renamed_option import add_robot
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 

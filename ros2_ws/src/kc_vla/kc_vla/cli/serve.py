@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kc_vla.cli.numbers import port, positive
-from kc_vla.cli.robot_argument import add_robot
+from kc_vla.cli.renamed_option import add_robot
 from kc_vla.cli.verbs import exit_status
 from kc_vla.core.errors import StackError
 from kc_vla.inference.models import ModelError
