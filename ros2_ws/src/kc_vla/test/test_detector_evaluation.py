@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from kc_vla.datasets.detections.folder import LabeledImage, LabeledImages, read_images
 from kc_vla.datasets.detections.labels import ImageLabel, ObjectLabel
 from kc_vla.learning.detector.config import DetectorAugmentation
-from kc_vla.learning.detector.evaluation import DetectorFigures, evaluate_detector
+from kc_vla.learning.detector.evaluation import DetectorFigures, evaluate_detector, located_position
 from kc_vla.learning.detector.networks import depth_channels
-from kc_vla.learning.detector.places import located_position
 from kc_vla.learning.detector.samples import Sample, changed_sample
 from kc_vla.learning.detector.targets import SampleObject, image_targets
 from kc_vla.memory.images.crop import PixelBox

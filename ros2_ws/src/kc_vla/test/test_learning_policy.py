@@ -25,11 +25,10 @@ from kc_vla.learning.common.errors import DataError, TrainingRunError
 from kc_vla.learning.policy.batches import begun_otherwise, with_a_false_one
 from kc_vla.learning.policy.config import PRECISIONS, as_dict, load_policy_config
 from kc_vla.learning.policy.export import ACTS, REMEMBERS, SEES, export_policy
-from kc_vla.learning.policy.holding_out import held_out
 from kc_vla.learning.policy.map_cache import maps_folder
+from kc_vla.learning.policy.networks import draw_chunks
 from kc_vla.learning.policy.run import CHECKPOINT, PolicyRun, trained_policy
-from kc_vla.learning.policy.samples import PolicySamples, kept_before
-from kc_vla.learning.policy.sampling import draw_chunks
+from kc_vla.learning.policy.samples import PolicySamples, held_out, kept_before
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.history import History
 from kc_vla.policy.interface import PolicyError, UnfitPolicyError

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from kc_vla.learning.act.checkpoint import ActCheckpoint
 from kc_vla.learning.act.normalising import AffineMap
-from kc_vla.learning.common.resnet import FEATURES, ResNet18
+from kc_vla.learning.common.backbone import FEATURES, ResNet18
 from kc_vla.policy.act import STATE, ActConfig, Network
 from kc_vla.policy.interface import PolicyError
 

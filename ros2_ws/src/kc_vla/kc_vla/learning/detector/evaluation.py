@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from kc_vla.datasets.detections.folder import LabeledImage, LabeledImages
 from kc_vla.datasets.detections.labels import ImageLabel, ObjectLabel
 from kc_vla.learning.detector.matching import MatchedDetection, is_ignored, matched
-from kc_vla.learning.detector.places import located_position
 from kc_vla.learning.detector.precision import Precision, TypeRows, precisions
+from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.decoding import ALSO, COLOR
 from kc_vla.perception.image_detection import ImageDetection
+from kc_vla.perception.localization import Localizer, LocalizerSettings
 from kc_vla.perception.vocabulary import DetectionVocabulary
 
 Floats = NDArray[np.float32]
@@ -23,6 +24,8 @@ SHARES = (0.15, 0.4, 0.7, 0.95)
 _WELL_SEEN = 0.5
 """Visible share from which state, color and place are judged."""
 Detect = Callable[[LabeledImage], Sequence[ImageDetection]]
+_ANYWHERE = LocalizerSettings(lowest_m=None)
+"""Nothing is left out for its height: what is in a sink is below the worktop."""
 
 
 @dataclass(frozen=True)
@@ -167,3 +170,18 @@ def _rows(tally: _Tally, kind: str, scenes: int) -> TypeRows:
 
 
 _NO_ROWS = np.zeros((0, 10), np.bool_)
+
+
+def located_position(found: ImageDetection, label: ImageLabel, depth: Floats | None) -> list[NDArray[np.float64]]:
+    """Return where the node `perception` locates an object in the camera's optical frame, m; none where it refuses.
+
+    Args:
+        found: by the detector.
+        label: of the image, for its camera.
+        depth: of the image (H, W), m, 0 where it is not known; None: the detector's own estimate counts.
+    """
+    width, height = label.size
+    blank = np.zeros((height, width, 3), np.uint8)
+    frame = CameraFrame(label.camera, 0, blank, label.matrix, label.pose, depth)
+    objects = Localizer(_ANYWHERE).locate(frame, [found]).objects
+    return [(np.array(each.position) - label.pose[:3, 3]) @ label.pose[:3, :3] for each in objects]

@@ -17,8 +17,7 @@ from kc_vla.learning.common.onnx_files import write_onnx
 from kc_vla.learning.common.quantizing import quantize_pictures
 from kc_vla.learning.policy.condensing import Condense
 from kc_vla.learning.policy.image_backbone import ImageBackbone
-from kc_vla.learning.policy.networks import Policy, Sizes
-from kc_vla.learning.policy.sampling import draw_chunks
+from kc_vla.learning.policy.networks import Policy, Sizes, draw_chunks
 from kc_vla.policy.numbers import ActionScale
 
 SEES, REMEMBERS, CONDENSES, ACTS = "stem.onnx", "memory.onnx", "condense.onnx", "chunk.onnx"

@@ -1,4 +1,4 @@
-"""What a policy learns from: every kept frame of all episodes, and which keyframes were known in it."""
+"""What a policy learns from: the kept frames of all episodes, the keyframes known in each, and what is held out."""
 
 from __future__ import annotations
 
@@ -177,6 +177,30 @@ def load_samples(
     scale = ActionScale.of(joined["plans"])
     names = [source.name for source in material.episodes]
     return PolicySamples(actions=scale.scaled(joined["plans"]), keyframes=keyframes, names=names, scale=scale, **joined)
+
+
+def held_out(samples: PolicySamples, share: float) -> NDArray[np.bool_]:
+    """Return which rows are not learned from: episodes of each task, at least one of those that have two.
+
+    Chance decides for each episode by its name alone. So one that is held out is so in every run that goes on from
+    this one, too, whatever was recorded meanwhile.
+    """
+    held = np.zeros(len(samples.frames), bool)
+    dealt = np.array([int(hashlib.sha256(name.encode()).hexdigest()[:12], 16) / 16**12 for name in samples.names])
+    for instruction in np.unique(samples.instructions):
+        episodes = np.unique(samples.episodes[samples.instructions == instruction])
+        ordered = episodes[np.argsort(dealt[episodes], kind="stable")]
+        count = min(max(1, int((dealt[episodes] < share).sum())), len(episodes) - 1)
+        held |= np.isin(samples.episodes, ordered[:count])
+    return held
+
+
+def balanced(samples: PolicySamples, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the probability of each row, the same for every instruction in sum."""
+    shares = samples.shares[rows]
+    sums = np.bincount(samples.instructions[rows], shares)
+    shares = shares / sums[samples.instructions[rows]]
+    return np.asarray(shares / shares.sum())
 
 
 def _columns(episode: PlannedEpisode, space: Space) -> dict[str, NDArray[np.generic]]:

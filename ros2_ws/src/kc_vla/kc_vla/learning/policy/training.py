@@ -23,14 +23,12 @@ from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.batches import know, losses, make_batch
 from kc_vla.learning.policy.config import SHIPPED_EYES, PolicyConfig, as_dict
 from kc_vla.learning.policy.event_keyframes import EventKeyframes
-from kc_vla.learning.policy.holding_out import balanced, held_out
 from kc_vla.learning.policy.image_backbone import STEM_STRIDE, ImageBackbone
 from kc_vla.learning.policy.material import Material, find_material
-from kc_vla.learning.policy.networks import Policy, Sizes
+from kc_vla.learning.policy.networks import Policy, Sizes, draw_chunks
 from kc_vla.learning.policy.restoring import shipped_eyes
 from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun, begun_with, scale_of
-from kc_vla.learning.policy.samples import PolicySamples, load_samples, pictures_of
-from kc_vla.learning.policy.sampling import draw_chunks
+from kc_vla.learning.policy.samples import PolicySamples, balanced, held_out, load_samples, pictures_of
 from kc_vla.policy.model import EVENTS
 from kc_vla.policy.numbers import Space, space_of
 

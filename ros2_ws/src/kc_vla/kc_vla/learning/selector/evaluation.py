@@ -15,11 +15,10 @@ from kc_vla.keyframes.free_run import Scores, free_running, teacher_forced
 from kc_vla.keyframes.image_crop import Picture
 from kc_vla.keyframes.learned import Features, SelectorNetwork
 from kc_vla.keyframes.metrics import Counts, DetectedKeyframe, count, delays
-from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.errors import LearningError
 from kc_vla.learning.common.parallel import on_all_cores
 from kc_vla.learning.selector.recordings import LabeledEpisode
-from kc_vla.learning.selector.samples import at_speed, recorded_frames
+from kc_vla.learning.selector.samples import at_speed, recorded_frames, window_frames
 
 RATE = 20
 """Frames a second."""

@@ -8,9 +8,8 @@ import onnx
 import torch
 from torch import Tensor, nn
 
-from kc_vla.learning.common.backbone import Backbone
+from kc_vla.learning.common.backbone import FEATURES, Backbone
 from kc_vla.learning.common.onnx_files import write_onnx
-from kc_vla.learning.common.resnet import FEATURES
 from kc_vla.learning.selector.networks import QueryHead
 
 

@@ -9,7 +9,6 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.augment import augment
 from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.device import Device
@@ -18,7 +17,7 @@ from kc_vla.learning.selector.features import trunk_features
 from kc_vla.learning.selector.networks import QueryHead, Selector
 from kc_vla.learning.selector.recordings import LabeledEpisode, task_indices, wanted_pictures
 from kc_vla.learning.selector.run import SelectorRun
-from kc_vla.learning.selector.samples import at_speeds, draw_samples, draw_speeds, recorded_frames
+from kc_vla.learning.selector.samples import at_speeds, draw_samples, draw_speeds, recorded_frames, window_frames
 from kc_vla.learning.selector.stage_two import CHECKPOINT, STAGE, Split, descend, questions, validation_f1
 
 

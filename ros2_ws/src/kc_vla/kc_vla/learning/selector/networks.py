@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from kc_vla.learning.common.backbone import Backbone
-from kc_vla.learning.common.resnet import FEATURES
+from kc_vla.learning.common.backbone import FEATURES, Backbone
 
 WIDTH = 128
 HEADS = 4

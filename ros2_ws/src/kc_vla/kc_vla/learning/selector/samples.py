@@ -100,6 +100,15 @@ def recorded_frames(frames: NDArray[np.int64], speeds: NDArray[np.float64] | flo
     return np.asarray(frames * speeds).astype(np.int64)
 
 
+def window_frames(frames: NDArray[np.int64], window: int, stride: int) -> NDArray[np.int64]:
+    """Return the frames (N, window), oldest first, that belong to `frames` (N,).
+
+    Before frame 0 there is frame 0 again.
+    """
+    back = np.arange(window - 1, -1, -1) * stride
+    return np.asarray(np.maximum(frames[:, None] - back, 0))
+
+
 def _one_of_each_part(first: int, last: int, parts: int, chance: np.random.Generator) -> list[int]:
     """Return one frame from each of `parts` equal parts of `first`..`last`; none where that is empty."""
     if last < first:

@@ -14,7 +14,6 @@ from tqdm import tqdm
 from kc_vla.core.tasks import Task
 from kc_vla.keyframes.free_run import Scores
 from kc_vla.keyframes.thresholds import f1_curve
-from kc_vla.keyframes.window import window_frames
 from kc_vla.learning.common.device import Device
 from kc_vla.learning.selector.config import Config, StageTwo
 from kc_vla.learning.selector.features import Features
@@ -28,6 +27,7 @@ from kc_vla.learning.selector.samples import (
     draw_samples,
     draw_speeds,
     recorded_frames,
+    window_frames,
 )
 
 STAGE = "stage two"
