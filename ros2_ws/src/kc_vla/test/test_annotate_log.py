@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 from nightly import tried
 
 from kc_vla.annotate.agreement import agreement
-from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
-from kc_vla.episodes.annotation_log import CONFIRMED, OPEN, AnnotationLog, Mark, Track, annotation_file, confirmed_track
+from kc_vla.episodes.annotation_log import (
+    CONFIRMED,
+    OPEN,
+    AnnotationError,
+    AnnotationLog,
+    Conflict,
+    Mark,
+    Track,
+    annotation_file,
+    confirmed_track,
+)
 
 names = st.text(st.characters(categories=("L", "N")), min_size=1, max_size=8)
 tracks_of_marks = st.lists(st.integers(0, 5000), unique=True, max_size=6).map(

@@ -27,8 +27,7 @@ from kc_vla.bags.lock import BagLock
 from kc_vla.bags.topics import TopicInfo
 from kc_vla.bags.writer import EpisodeBagWriter
 from kc_vla.core.episode import Episode
-from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.annotation_log import AnnotationLog
+from kc_vla.episodes.annotation_log import AnnotationError, AnnotationLog
 from kc_vla.keyframes.rule_selector import RuleSource
 from kc_vla.keyframes.scoring import ScorerInput, Scoring
 from kc_vla.keyframes.selectors import NetworkOptions, open_selector

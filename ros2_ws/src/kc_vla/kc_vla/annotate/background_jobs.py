@@ -15,8 +15,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import propose, recorded_proposals
 from kc_vla.bags.errors import BagBusyError, BagError
-from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.annotation_log import Mark
+from kc_vla.episodes.annotation_log import AnnotationError, Mark
 from kc_vla.keyframes.scoring import SelectorBackend, SourceError
 from kc_vla.keyframes.selectors import NetworkOptions, open_selector
 

@@ -19,7 +19,7 @@ from kc_vla.bags.messages import MessageRef
 from kc_vla.core.stamps import nanoseconds
 from kc_vla.core.tasks import TASKS
 from kc_vla.core.topics import image_topic
-from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.annotation_log import AnnotationError
 from kc_vla.episodes.episode_data import RecordedStatus
 from kc_vla.episodes.recording import RUNNING, Recording, announced, beside, require_one, within
 

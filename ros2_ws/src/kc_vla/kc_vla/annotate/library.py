@@ -11,8 +11,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.errors import BagMissingError
 from kc_vla.bags.find import bags_below
 from kc_vla.core.files import digest
-from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.annotation_log import AnnotationLog
+from kc_vla.episodes.annotation_log import AnnotationError, AnnotationLog
 
 _OPEN_BAGS = 3
 

@@ -9,8 +9,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.bags.messages import MessageRef
 from kc_vla.core.episode import Episode
 from kc_vla.core.stamps import nanoseconds
-from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.annotation_log import Mark
+from kc_vla.episodes.annotation_log import AnnotationError, Mark
 from kc_vla.keyframes.scoring import SelectorBackend, SourceError, sight_of, views_for
 from kc_vla.keyframes.selector import KeyframeSelector, SelectorEvent
 from kc_vla.keyframes.smoothing import Decision, GreedySmoother

@@ -19,8 +19,7 @@ from kc_vla.annotate.episode import AnnotatedEpisode
 from kc_vla.annotate.library import Library
 from kc_vla.annotate.proposals import label
 from kc_vla.bags.errors import BagError
-from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
-from kc_vla.episodes.annotation_log import Mark
+from kc_vla.episodes.annotation_log import AnnotationError, Conflict, Mark
 from kc_vla.web.access import error_response, guarded, of_own_page
 from kc_vla.web.numbers import numbers
 

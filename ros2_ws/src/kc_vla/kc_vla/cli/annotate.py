@@ -12,7 +12,7 @@ from kc_vla.cli import numbers
 from kc_vla.core.errors import StackError
 from kc_vla.core.home import cache_home, user_name
 from kc_vla.core.ports import ANNOTATION_PAGE
-from kc_vla.episodes.annotation_errors import AnnotationError
+from kc_vla.episodes.annotation_log import AnnotationError
 from kc_vla.keyframes.selectors import SELECTOR, NetworkOptions
 
 

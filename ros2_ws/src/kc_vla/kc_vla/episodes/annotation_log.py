@@ -19,12 +19,19 @@ from pathlib import Path
 from typing import Any
 
 from kc_vla.core.untrusted import open_ordinary, parsed_json, read_open
-from kc_vla.episodes.annotation_errors import AnnotationError, Conflict
 
 OPEN, CONFIRMED = "open", "confirmed"
 _FILE = "annotations.jsonl"
 _SOURCES = ("person", "rules", "learned", "events", "oracle", "committed", "import")
 _MOST_MARKS, _MOST_TEXT, _MOST_ACTION = 1000, 200, 1000
+
+
+class AnnotationError(ValueError):
+    """What was asked for cannot be; the text says why, in one line."""
+
+
+class Conflict(AnnotationError):  # noqa: N818 - it is what happened, between two who did nothing wrong
+    """The annotation has changed since it was looked at."""
 
 
 @dataclass(frozen=True)

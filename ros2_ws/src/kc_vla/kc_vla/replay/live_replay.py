@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kc_vla.core.topics import image_topic
-from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.annotation_log import confirmed_track
+from kc_vla.episodes.annotation_log import AnnotationError, confirmed_track
 from kc_vla.episodes.episode import RecordedEpisode
 from kc_vla.episodes.episode_data import NodeDiagnostics, RecordedChunk, RecordedEvent, Score
 from kc_vla.execution.scheduler import ChunkRequest

@@ -20,8 +20,7 @@ from kc_vla.datasets.exchange.views import imported_views
 from kc_vla.datasets.lerobot.annotations import Annotation
 from kc_vla.datasets.lerobot.layout import COLLECTION, EXPORTED
 from kc_vla.datasets.lerobot.source import Source, SourceEpisode, open_source
-from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationLog, Mark
+from kc_vla.episodes.annotation_log import CONFIRMED, AnnotationError, AnnotationLog, Mark
 from kc_vla.episodes.episode_data import CommandMode
 
 AUTHOR = SOURCE = "import"

@@ -12,8 +12,7 @@ from kc_vla.datasets.exchange.errors import ExchangeError
 from kc_vla.datasets.exchange.origin import Origin
 from kc_vla.datasets.exchange.rows import EpisodeRows
 from kc_vla.datasets.lerobot.annotations import Annotation
-from kc_vla.episodes.annotation_errors import AnnotationError
-from kc_vla.episodes.annotation_log import confirmed_track
+from kc_vla.episodes.annotation_log import AnnotationError, confirmed_track
 from kc_vla.episodes.episode import RecordedEpisode
 
 
