@@ -41,8 +41,7 @@ from kc_vla.launching.policies import (
     socket_argument,
     takeover_argument,
 )
-from kc_vla.launching.renamed import renamed
-from kc_vla.launching.robot import robot_arguments
+from kc_vla.launching.renamed import renamed, robot_arguments
 from kc_vla.launching.selector import check_selector, model_arguments, selector
 from kc_vla.launching.skills import (
     check_planner,

@@ -39,7 +39,7 @@ from kc_vla.launching.policies import (
     script_argument,
     selector_argument,
 )
-from kc_vla.launching.robot import robot_arguments
+from kc_vla.launching.renamed import robot_arguments
 from kc_vla.launching.selector import ChosenSelector, model_arguments, selector
 from kc_vla.launching.viewer import viewer_arguments, viewers
 from kc_vla.perception.detectors import NO_DETECTOR

@@ -8,7 +8,7 @@ from launch import LaunchContext
 
 from kc_vla.launching.arguments import Argument, ArgumentError
 from kc_vla.launching.policies import selector_argument
-from kc_vla.launching.robot import robot_arguments
+from kc_vla.launching.renamed import robot_arguments
 
 
 @pytest.fixture(autouse=True)

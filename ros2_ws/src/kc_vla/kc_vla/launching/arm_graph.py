@@ -59,7 +59,7 @@ from kc_vla.launching.policies import (
     socket_argument,
     takeover_argument,
 )
-from kc_vla.launching.robot import robot_arguments
+from kc_vla.launching.renamed import robot_arguments
 from kc_vla.launching.selector import check_selector, model_arguments, selector
 from kc_vla.launching.skills import check_planner, is_planned, mover_of, planned_nodes, planner_argument, remembering
 from kc_vla.launching.viewer import viewer_arguments, viewers

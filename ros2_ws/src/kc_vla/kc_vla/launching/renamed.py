@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from launch import LaunchContext
 
 from kc_vla.core.deprecation import deprecated
+from kc_vla.core.robot import load_robot
 from kc_vla.launching.arguments import Argument, ArgumentError
 from kc_vla.launching.kinds import Checked
 
@@ -47,6 +50,13 @@ class _FormerArgument(Argument):
             raise ArgumentError(f"{both}: name the {today} once, by {today}:=")
         deprecated(f"{self.name}:={value} is called {today}:={value}")
         given[today] = value
+
+
+def robot_arguments(
+    default: str | None, description: str, check: Callable[[str], object] = load_robot
+) -> tuple[Argument, Argument]:
+    """Return the arguments that name the robot; no `default`: it must be named. `check` refuses a name."""
+    return renamed("rig", Argument("robot", Checked(check), default_value=default, description=description))
 
 
 def _check(argument: Argument, value: str) -> None:
