@@ -14,7 +14,7 @@ from tf2_msgs.msg import TFMessage
 
 from kc_vla.core.mounted_camera import pose_matrix
 from kc_vla.core.urdf import Placed
-from kc_vla.media.jpeg import jpeg
+from kc_vla.media.images import jpeg
 from kc_vla.memory.images.crop import CropError, cropped, projected_box
 from kc_vla.ros.convert import attributes_message, joint_message, pose_message
 from kc_vla.ros.transforms import transforms_message

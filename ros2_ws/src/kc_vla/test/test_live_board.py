@@ -15,7 +15,7 @@ from kc_vla.core.robot import load_robot
 from kc_vla.live import messages
 from kc_vla.live.board import COMMANDS, SCORES, ClientState, LiveBoard, health
 from kc_vla.live.images import LiveImages
-from kc_vla.media.jpeg import jpeg
+from kc_vla.media.images import jpeg
 
 RED = np.full((480, 640, 3), (250, 10, 10), np.uint8)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kc_vla.media.tiles import tiles
+from kc_vla.reports.video_layout import tiles
 
 
 @pytest.mark.parametrize(

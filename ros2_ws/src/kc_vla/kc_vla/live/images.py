@@ -12,7 +12,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.media.jpeg import jpeg
+from kc_vla.media.images import jpeg
 
 Pixels = NDArray[np.uint8]
 _NOTHING: tuple[int, bytes, float] = (0, b"", -math.inf)

@@ -34,6 +34,9 @@ _AS_STORED = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
 _SMALLEST_MOSAIC = 4
 """px: of a smaller one no pixel has all its neighbors."""
 
+QUALITY = 75
+"""Quality of a JPEG that is made, 1 to 100."""
+
 
 class ImageError(ValueError):
     """An image that contradicts itself, is in no form that is known, or is too large; the text says which."""
@@ -261,6 +264,17 @@ def file_size(data: bytes, form: str) -> tuple[int, int]:
         raise _damaged(data, form) from error
     _check_size(*size)
     return size
+
+
+def jpeg(pixels: NDArray[np.uint8], longest: int, quality: int = QUALITY) -> bytes:
+    """Return an image, (H, W, 3) RGB, as JPEG with no side of more than `longest` px; `quality` is 1 to 100."""
+    height, width = pixels.shape[:2]
+    share = longest / max(height, width)
+    if share < 1:
+        size = max(1, round(width * share)), max(1, round(height * share))
+        pixels = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+    bgr = cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2BGR)
+    return bytes(cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])[1])
 
 
 def _damaged(data: bytes, form: str) -> ImageError:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kc_vla.core.untrusted import one_line, parsed_json
-from kc_vla.media.jpeg import jpeg
+from kc_vla.media.images import jpeg
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.served import Server, ServerError, ServerSettings
 from kc_vla.perception.camera_frame import CameraFrame

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from kc_vla.core.tasks import TASKS
 from kc_vla.episodes.episode import RecordedEpisode
@@ -20,7 +21,6 @@ from kc_vla.media.canvas import (
     Picture,
     shortened,
 )
-from kc_vla.media.tiles import tiles
 from kc_vla.reports import timeline
 from kc_vla.reports.plan_panel import PlanPanel
 from kc_vla.reports.verdict import success_of, verdict
@@ -201,9 +201,37 @@ class VideoLayout:
         return next((each.reason for each in self._episode.instructions if each.reason), "")
 
 
+@dataclass(frozen=True)
+class Tiles:
+    """Equal squares in a box, px.
+
+    Attributes:
+        side: of each.
+        places: upper left corner of each, from that of the box.
+    """
+
+    side: int
+    places: tuple[tuple[int, int], ...]
+
+
+def tiles(count: int, width: int, height: int, gap: int) -> Tiles:
+    """Return so many squares, row by row, as large as they can be in the middle of a box of that size, px."""
+    columns = max(range(1, count + 1), key=lambda columns: _side(count, columns, width, height, gap))
+    best = _side(count, columns, width, height, gap)
+    rows = -(-count // columns)
+    left, top = ((room - across * (best + gap) + gap) // 2 for room, across in ((width, columns), (height, rows)))
+    places = (divmod(number, columns) for number in range(count))
+    return Tiles(best, tuple((left + column * (best + gap), top + row * (best + gap)) for row, column in places))
+
+
 def _phase_labels(episode: RecordedEpisode) -> dict[int, str]:
     """Return the label of every phase that the task or the episode names, whether or not it was reached."""
     task = TASKS.get(episode.status.task)
     labels = dict(enumerate(task.keyframes)) if task is not None else {}
     labels.update({e.phase: e.label for e in episode.events if e.type != Decision.RESET})
     return labels
+
+
+def _side(count: int, columns: int, width: int, height: int, gap: int) -> int:
+    rows = -(-count // columns)
+    return min((width + gap) // columns, (height + gap) // rows) - gap

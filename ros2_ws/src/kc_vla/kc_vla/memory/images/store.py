@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from kc_vla.media.images import ImageError, file_pixels
-from kc_vla.media.jpeg import jpeg
+from kc_vla.media.images import ImageError, file_pixels, jpeg
 from kc_vla.memory.images.crop import CropError, PixelBox, Pixels, cropped
 from kc_vla.memory.images.files import MOST_FILE_BYTES, CropFiles, InFolder, InMemory, key_of, name_for
 
