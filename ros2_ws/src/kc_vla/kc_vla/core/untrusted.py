@@ -160,3 +160,14 @@ def inner_path(folder: Path, name: str) -> Path:
     if not name or not name.isprintable() or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
         raise ValueError(f"the path {name[:_MOST_TOLD]!r} leads out of {folder}: only files in there can be named")
     return folder / name
+
+
+def has_half_letters(text: str) -> bool:
+    """Return whether a text has surrogates, which no text in UTF-8 can."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

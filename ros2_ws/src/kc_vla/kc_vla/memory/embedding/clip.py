@@ -14,7 +14,7 @@ from kc_vla.core.untrusted import parsed_json
 from kc_vla.memory.embedding.hub import check_hash, fetch_files, one_line
 from kc_vla.memory.embedding.interface import EmbeddingError, Vectors, in_batches, normalised
 from kc_vla.memory.embedding.minilm import read_tokenizer
-from kc_vla.memory.embedding.onnx_encoder import OnnxEncoder
+from kc_vla.memory.embedding.onnx_model import OnnxEncoder
 
 IMAGE_MODEL, TEXT_MODEL = "onnx/vision_model.onnx", "onnx/text_model.onnx"
 """The files of the two encoders, as the exports on the hub call them."""

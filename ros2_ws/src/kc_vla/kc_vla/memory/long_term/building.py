@@ -14,10 +14,9 @@ import numpy as np
 from kc_vla.memory.long_term.association import associate, distinct, is_one, likeness
 from kc_vla.memory.long_term.detections import Detection, FusionSettings, plain_type
 from kc_vla.memory.long_term.errors import GraphError, told
-from kc_vla.memory.long_term.footprints import Footprints
 from kc_vla.memory.long_term.fusion import Dispute, begun, merged, not_seen, seen_again
 from kc_vla.memory.long_term.graph import GraphChange, SceneGraph, new_id
-from kc_vla.memory.long_term.nodes import SceneObject
+from kc_vla.memory.long_term.nodes import SceneObject, Vector
 from kc_vla.memory.long_term.relations import Named, stand
 from kc_vla.memory.long_term.views import RegionView
 
@@ -282,3 +281,23 @@ class _Moment:
         found = [self._after.get(other.id, other) for other in near]
         found += [self._after[name] for name in footprints.under(each.position)]
         return [other for other in found if other.id not in self._removed]
+
+
+class Footprints:
+    """Finds the boxes that a place is above or below, of all of them at once."""
+
+    def __init__(self, objects: Iterable[SceneObject]) -> None:
+        """Take the objects as they are now."""
+        known = list(objects)
+        self._names = [each.id for each in known]
+        self._known = frozenset(self._names)
+        self._middles = np.array([each.position[:2] for each in known], float).reshape(-1, 2)
+        self._halves = np.array([each.size[:2] for each in known], float).reshape(-1, 2) / 2
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def under(self, position: Vector) -> list[str]:
+        """Return the ids of the objects whose box is straight below or above a place, or around it."""
+        over = (np.abs(self._middles - position[:2]) <= self._halves).all(axis=1)
+        return [self._names[at] for at in np.flatnonzero(over).tolist()]

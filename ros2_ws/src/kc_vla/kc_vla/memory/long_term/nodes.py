@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from kc_vla.memory.letters import has_half_letters
+from kc_vla.core.untrusted import has_half_letters
 from kc_vla.memory.long_term.errors import GraphError, told
 
 Vector = tuple[float, float, float]

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.untrusted import has_half_letters
 from kc_vla.memory.embedding.interface import Embedder, Vectors
-from kc_vla.memory.letters import has_half_letters
 from kc_vla.memory.recall.answer import EVERYTHING, Filters, RecallAnswer, RecalledUnit, line_of, tokens_of
 from kc_vla.memory.recall.confidence import ConfidenceCalibration, LogisticCurve
 from kc_vla.memory.recall.described import Described, described

@@ -13,8 +13,7 @@ from kc_vla.memory.long_term.relations import told_place
 from kc_vla.memory.replacement.interface import Eviction
 from kc_vla.memory.replacement.policies import ADAPTIVE, open_replacement
 from kc_vla.memory.short_term.handling_record import HandlingRecord
-from kc_vla.memory.short_term.merging import merged_unit
-from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError
+from kc_vla.memory.short_term.unit import ObjectState, Unit, UnitError, merged_unit
 
 LEAST_CAPACITY, MOST_CAPACITY = 5, 10_000
 ABSENCE_S = 5.0
