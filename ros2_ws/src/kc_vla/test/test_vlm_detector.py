@@ -14,8 +14,8 @@ from kc_vla.media.images import file_pixels
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.detectors import DetectorError, SkippedImageError, open_detector
+from kc_vla.perception.options import VlmOptions
 from kc_vla.perception.vlm_detector import VlmDetector, detections_in
-from kc_vla.perception.vlm_options import VlmOptions
 
 FRAME = CameraFrame("wrist", 1, np.full((240, 320, 3), 90, np.uint8), np.diag([300.0, 300.0, 1.0]), np.eye(4))
 MUG = {"label": "Mug", "state": "", "box": [100, 200, 300, 400], "confidence": 0.9}

@@ -14,11 +14,17 @@ from kc_vla.core.errors import StackError
 from kc_vla.inference.worker import AtOnce, JobOutcome, Runner
 from kc_vla.perception.camera_fit import CameraFit
 from kc_vla.perception.detector_keeper import DetectorKeeper, GivenUpDetector, failed_look
-from kc_vla.perception.detectors import DETECTORS, ObjectDetector, SkippedImageError, open_detector, open_listener
+from kc_vla.perception.detectors import (
+    DETECTORS,
+    ObjectDetector,
+    ReportedObjects,
+    SkippedImageError,
+    open_detector,
+    open_listener,
+)
 from kc_vla.perception.fresh_crops import FreshCrops
 from kc_vla.perception.localization import Localizer
 from kc_vla.perception.perceiver import Perceived, Perceiver
-from kc_vla.perception.reported_objects import ReportedObjects
 from kc_vla.perception.standing_problems import StandingProblems
 from kc_vla.perception.tracking import Tracker
 from kc_vla.perception.tracks import TrackerSettings

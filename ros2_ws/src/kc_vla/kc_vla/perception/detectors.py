@@ -129,6 +129,25 @@ DETECTORS: OpenTable[DetectorKind[Any]] = OpenTable(
 )
 
 
+class ReportedObjects:
+    """An `ObjectDetector` that returns what the last report says."""
+
+    def __init__(self) -> None:
+        self._report: DetectorReport | None = None
+        self._where: Pose | None = None
+
+    def put(self, report: DetectorReport, where: Pose | None) -> None:
+        """Take the report of the next image, and the pose of its frame in the frame that objects are located in."""
+        self._report, self._where = report, where
+
+    def detect(self, frame: CameraFrame) -> Sequence[ImageDetection]:
+        """Return the objects of the last report."""
+        return () if self._report is None else self._report.in_image(frame, self._where)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
 def reported_types(name: str, given: Mapping[str, Any] = _NOTHING) -> tuple[str, ...]:
     """Return the types of objects that a detector can report, all of them; none where that is not known.
 

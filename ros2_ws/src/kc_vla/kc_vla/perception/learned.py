@@ -11,9 +11,8 @@ from kc_vla.perception.decoding import NetworkOutput, decoded
 from kc_vla.perception.detector_model import MOST_OBJECTS, DetectorModel, DetectorOutput, load_detector
 from kc_vla.perception.detectors import DetectorError
 from kc_vla.perception.image_detection import ImageDetection
-from kc_vla.perception.inverse_depth import inverse_depth
-from kc_vla.perception.learned_options import LearnedDetectorOptions
-from kc_vla.perception.letterbox import letterboxed
+from kc_vla.perception.letterbox import inverse_depth, letterboxed
+from kc_vla.perception.options import LearnedDetectorOptions
 
 _PICTURES, _DEPTH, _OUTPUTS = "pictures", "inverse_depth", ["scores", "types", "numbers"]
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from kc_vla.core.options import option
 from kc_vla.core.topics import DETECTIONS_TRUTH
 from kc_vla.perception.detectors import DetectorError, DetectorKind, ListeningDetector, ObjectDetector
-from kc_vla.perception.learned_options import LearnedDetectorOptions
-from kc_vla.perception.vision_msgs_options import VisionMsgsOptions
-from kc_vla.perception.vlm_options import VlmOptions
+from kc_vla.perception.options import LearnedDetectorOptions, VisionMsgsOptions, VlmOptions
 
 
 @dataclass(frozen=True)

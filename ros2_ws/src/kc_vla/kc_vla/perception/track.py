@@ -15,7 +15,6 @@ from kc_vla.perception.front_record import OF_FRONT, FrontRecord, KnownFront
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.place_filter import PlaceFilter
 from kc_vla.perception.standing_shape import StandingShape
-from kc_vla.perception.votes import Votes
 
 Numbers = NDArray[np.float64]
 _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
@@ -27,6 +26,40 @@ _SHAPES = 5
 """The shape of the last looks whose footprint is the middle one counts."""
 _MOST_ATTRIBUTES = 12
 _NOWHERE = PixelBox(0.0, 0.0, 0.0, 0.0)
+
+_LEAST = 0.02
+"""Weight below which a vote is forgotten, and the least that one counts."""
+
+
+class Votes:
+    """What most of the last looks say: counts of values that fade with each look."""
+
+    def __init__(self, keep: float) -> None:
+        """Begin without a vote.
+
+        Args:
+            keep: share of the older votes that is left after a newer one.
+        """
+        self._keep = keep
+        self._counts: dict[str, float] = {}
+        self.best = ""
+        """The value with most votes; of two with as many, the one that was ahead before."""
+
+    def add(self, value: str, weight: float) -> None:
+        """Count a vote; an empty value says nothing."""
+        if not value:
+            return
+        faded = ((name, count * self._keep) for name, count in self._counts.items())
+        self._counts = {name: count for name, count in faded if count > _LEAST}
+        self._counts[value] = self._counts.get(value, 0.0) + max(weight, _LEAST)
+        if self._counts[value] > self._counts.get(self.best, 0.0) or self.best not in self._counts:
+            self.best = max(self._counts, key=lambda name: self._counts[name])
+
+    def support(self, value: str, weight: float) -> None:
+        """Count a vote beside the one of the same look."""
+        if value:
+            self._counts[value] = self._counts.get(value, 0.0) + weight
+            self.best = max(self._counts, key=lambda name: (self._counts[name], name == self.best))
 
 
 class ObjectTrack:

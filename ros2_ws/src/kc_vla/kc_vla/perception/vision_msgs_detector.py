@@ -23,7 +23,7 @@ from kc_vla.perception.class_names import names_of
 from kc_vla.perception.detectors import DetectorError, DetectorReport
 from kc_vla.perception.image_detection import ImageDetection
 from kc_vla.perception.image_fit import fit_of
-from kc_vla.perception.vision_msgs_options import VisionMsgsOptions
+from kc_vla.perception.options import VisionMsgsOptions
 
 BOXES, POSES, LABELS = (f"vision_msgs/msg/{name}" for name in ("Detection2DArray", "Detection3DArray", "LabelInfo"))
 _MOST_HEARD = 20_000

@@ -16,7 +16,7 @@ from kc_vla.memory.served import Server, ServerError, ServerSettings
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.detectors import DetectorError, SkippedImageError
 from kc_vla.perception.image_detection import ImageDetection
-from kc_vla.perception.vlm_options import VlmOptions
+from kc_vla.perception.options import VlmOptions
 
 _WINDOW_S = 60.0
 _FULL = 1000

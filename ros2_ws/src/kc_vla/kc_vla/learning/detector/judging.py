@@ -14,8 +14,7 @@ from kc_vla.learning.detector.evaluation import evaluate_detector
 from kc_vla.learning.detector.networks import DetectorNetwork, FoundObjects
 from kc_vla.perception.decoding import NetworkOutput, decoded
 from kc_vla.perception.image_detection import ImageDetection
-from kc_vla.perception.inverse_depth import inverse_depth
-from kc_vla.perception.letterbox import letterboxed
+from kc_vla.perception.letterbox import inverse_depth, letterboxed
 
 THRESHOLD = 0.3
 """Least confidence of what counts for recall, states and places."""

@@ -15,8 +15,7 @@ from kc_vla.learning.detector.matching import is_ignored
 from kc_vla.learning.detector.targets import SampleObject
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.decoding import area, overlap
-from kc_vla.perception.inverse_depth import inverse_depth
-from kc_vla.perception.letterbox import letterboxed
+from kc_vla.perception.letterbox import inverse_depth, letterboxed
 
 Pixels = NDArray[np.uint8]
 Floats = NDArray[np.float32]

@@ -17,14 +17,20 @@ from kc_vla.core.mounted_camera import MountedCamera
 from kc_vla.core.topics import TOOL_POSE
 from kc_vla.core.urdf import Placed
 from kc_vla.perception.camera_fit import CameraFit
-from kc_vla.perception.detectors import DETECTORS, ObjectDetector, SkippedImageError, open_detector, open_listener
+from kc_vla.perception.detectors import (
+    DETECTORS,
+    ObjectDetector,
+    ReportedObjects,
+    SkippedImageError,
+    open_detector,
+    open_listener,
+)
 from kc_vla.perception.localization import Localizer, LocalizerSettings
 from kc_vla.perception.perceiver import Perceived, Perceiver
 from kc_vla.perception.recorded.camera_topics import WantedTopics, cameras_of
 from kc_vla.perception.recorded.map_frame import BASE_FRAME, map_frame
 from kc_vla.perception.recorded.recorded_frames import JoinedImage, RecordedFrames
 from kc_vla.perception.recorded.recorded_sources import FLANGE, RecordedSources
-from kc_vla.perception.reported_objects import ReportedObjects
 from kc_vla.perception.supervision import SupervisedDetector
 from kc_vla.perception.tracking import Tracker
 from kc_vla.perception.tracks import TrackerSettings

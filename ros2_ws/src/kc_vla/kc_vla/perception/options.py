@@ -1,4 +1,4 @@
-"""The options of the detector `vision_msgs`."""
+"""The options of the detectors that come with the stack, a dataclass for each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from dataclasses import dataclass
 from kc_vla.core.options import OptionError, option
 
 FITS = ("stretched", "letterboxed", "padded")
+"""How a camera's image was brought to the size that boxes are for."""
+
+
+@dataclass(frozen=True)
+class LearnedDetectorOptions:
+    """The options of the learned detector."""
+
+    model: str = option("name of the model in the registry", "detector")
+    models_folder: str = option("folder with that registry; empty: the models shipped", "")
+    device: str = option("auto, cpu or cuda", "auto")
+    threads: int = option("CPU threads for the model", 1, low=1, high=64)
+    threshold: float = option("least confidence of an object", 0.5, low=0.01, high=1.0)
 
 
 @dataclass(frozen=True)
@@ -35,3 +47,16 @@ class VisionMsgsOptions:
             raise OptionError("options 'boxes' and 'poses' are both empty: name a topic of the detector")
         if self.names and self.names_file:
             raise OptionError("options 'names' and 'names_file' are both given: leave one of them out")
+
+
+@dataclass(frozen=True)
+class VlmOptions:
+    """The options of the detector `vlm`."""
+
+    vision_model: str = option("vision-language model, as the server calls it")
+    server: str = option("address of its OpenAI-compatible API; empty: OpenAI's own", "")
+    classes: tuple[str, ...] = option("what it is to look for; empty: all things that a hand can move", ())
+    a_minute: int = option("images that it is asked about within a minute", 6, low=1, high=600)
+    server_timeout: float = option("s for one answer", 20.0, low=0.1, high=600.0)
+    longest: int = option("px of the longest side of the image that is sent", 768, low=64, high=4096)
+    most: int = option("objects of one image that count", 50, low=1, high=500)
