@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kc_vla.planning.instruction_list import instructions_in
+from kc_vla.planning.instruction import instructions_in
 from kc_vla.planning.interface import PlanningError
 from kc_vla_sim.household.errors import HouseholdError, told
 from kc_vla_sim.household.tasks import Referee, TaskSequence, sequence

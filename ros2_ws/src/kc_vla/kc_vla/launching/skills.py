@@ -16,7 +16,7 @@ from kc_vla.launching.graph import AGAIN, AUTO_MEMORY, memory_nodes, node, text,
 from kc_vla.launching.kinds import AnyText, ExistingPath, Switch, typed
 from kc_vla.launching.policies import TRAJECTORY, policy_server
 from kc_vla.planning.execution.robot_clock import DAY_CLOCK
-from kc_vla.planning.instruction_list import given_instructions
+from kc_vla.planning.instruction import given_instructions
 
 _SKILL_S = 900.0
 """Wall time that a skill may take: a simulator on a busy machine is slower than the robot's time, s."""

@@ -11,7 +11,7 @@ from rclpy.action import CancelResponse, GoalResponse
 from kc_vla.core import topics
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.execution.episodes import ALL_TASKS, EpisodeRuns, RunError, planned
-from kc_vla.planning.instruction_list import given_instructions
+from kc_vla.planning.instruction import given_instructions
 from kc_vla.planning.interface import PlanningError
 from kc_vla.reports.run.table_log import RunTableLog
 from kc_vla.reports.run_table import OutputFolderError, require_writable

@@ -19,13 +19,12 @@ from kc_vla.memory.asking.answering import Reader, read_by_grammar
 from kc_vla.memory.asking.model import ModelReader
 from kc_vla.memory.embedding.models import open_embedder
 from kc_vla.memory.served import Server
-from kc_vla.planning.choosing import open_planner
+from kc_vla.planning.choosing import TimedPlanner, open_planner
 from kc_vla.planning.execution.belief import belief
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.results import ExecutionStep, InstructionResult
 from kc_vla.planning.execution.robot import Limits
 from kc_vla.planning.model import BY as MODEL
-from kc_vla.planning.timed_planner import TimedPlanner
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.planner_memory import PlannerMemory

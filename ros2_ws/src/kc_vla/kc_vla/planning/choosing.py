@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,3 +84,18 @@ class WithGrammar:
         except PlanningError as error:
             raise PlanningError(f"{reason}; nor is there a plan without it: {error}") from error
         return replace(plan, notes=(f"planned without the language model: {reason}", *plan.notes))
+
+
+class TimedPlanner:
+    """A `Planner` that has another one plan, and reports how long each plan took."""
+
+    def __init__(self, planner: Planner, note: Callable[[float], None]) -> None:
+        """Take the planner; `note` gets the time of each plan, s, on the thread that plans."""
+        self._planner, self._note = planner, note
+
+    def plan(self, request: Request) -> Plan:
+        """Return the plan of the other one; errors as there."""
+        began_s = time.monotonic()
+        plan = self._planner.plan(request)
+        self._note(time.monotonic() - began_s)
+        return plan

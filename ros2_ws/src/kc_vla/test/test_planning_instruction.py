@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kc_vla.planning.instruction_list import given_instructions
+from kc_vla.planning.instruction import given_instructions
 from kc_vla.planning.interface import PlanningError
 
 
