@@ -20,9 +20,8 @@ from kc_vla.media.canvas import AMBER, BLUE, GREEN, RED
 from kc_vla.replay.as_json import plain
 from kc_vla.replay.comparison import compare, score_difference
 from kc_vla.replay.differences import Comparison, LiveRun
-from kc_vla.replay.live_replay import annotated
+from kc_vla.replay.live_replay import annotated, recorded_requests
 from kc_vla.replay.report import JSON, MARKDOWN, PICTURE, ReplaySettings, lines, ranges, table, write_replay_report
-from kc_vla.replay.requests import recorded_requests
 
 SETTINGS = ReplaySettings(rate=1.0, source="learned", policy="replay", notes=("one camera was cold",))
 

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kc_vla.core.topics import image_topic
 from kc_vla.episodes.annotation_log import AnnotationError, confirmed_track
 from kc_vla.episodes.episode import RecordedEpisode
-from kc_vla.episodes.episode_data import NodeDiagnostics, RecordedChunk, RecordedEvent, Score
+from kc_vla.episodes.episode_data import (
+    CommandMode,
+    NodeDiagnostics,
+    RecordedChunk,
+    RecordedCommand,
+    RecordedEvent,
+    Score,
+)
 from kc_vla.execution.scheduler import ChunkRequest
 from kc_vla.keyframes.selectors import needs_state
 from kc_vla.replay.comparison import NODES, compare, last_frame
 from kc_vla.replay.differences import Annotated, LiveRun
 from kc_vla.replay.report import ReplaySettings, write_replay_report
-from kc_vla.replay.requests import recorded_requests
 
 NO_POLICY = "none"
 _READERS = "readers"
@@ -127,3 +136,29 @@ class LiveReplay:
             notes.append(f"the annotation is left out: {error}")
         how = ReplaySettings(self._settings.rate, self._settings.source, self._settings.policy, tuple(notes))
         return write_replay_report(folder, self.recorded, live, compare(self.recorded, live, marked), how)
+
+
+def recorded_requests(episode: RecordedEpisode) -> list[ChunkRequest]:
+    """Return the request that led to each chunk of an episode, in the order of the chunks.
+
+    A request is not recorded, but what it said follows from the rest: it asked from the observation of the chunk, and
+    the actions that it called frozen are those that the arm executed from that frame on until the chunk came.
+    """
+    commands = {command.step: command for command in episode.commands}
+    return [ChunkRequest(c.sequence, c.observation_frame, _frozen(c, commands)) for c in episode.chunks]
+
+
+def _frozen(chunk: RecordedChunk, commands: dict[int, RecordedCommand]) -> NDArray[np.float32]:
+    """Return the actions executed from the chunk's observation on until its own, (d, D).
+
+    They are at most as many as it plans.
+    """
+    rows: list[NDArray[np.float32]] = []
+    for step in range(chunk.observation_frame, chunk.observation_frame + len(chunk.actions)):
+        command = commands.get(step)
+        if command is None or command.mode is CommandMode.HOLD or command.chunk_sequence >= chunk.sequence:
+            break
+        if command.values.shape != (chunk.actions.shape[1],):
+            break
+        rows.append(command.values)
+    return np.stack(rows) if rows else np.empty((0, 0), np.float32)

@@ -26,8 +26,7 @@ from kc_vla.policy.remote.groot_messages import (
 from kc_vla.policy.remote.mapping import MappingError, PolicyMapping
 from kc_vla.policy.remote.mapping_file import load_mapping
 from kc_vla.policy.remote.observation_history import ObservationHistory
-from kc_vla.policy.remote.session import RefusedError, Session, tell_times
-from kc_vla.policy.remote.token import UNKNOWN, token_or_environment
+from kc_vla.policy.remote.session import UNKNOWN, RefusedError, Session, tell_times, token_or_environment
 from kc_vla.policy.remote.wire import line, number_in
 from kc_vla.policy.remote.zmq_link import ZmqLink
 

@@ -31,8 +31,7 @@ from kc_vla.policy.remote.openpi_messages import (
     nested,
     unnested,
 )
-from kc_vla.policy.remote.session import RefusedError, Session, tell_times
-from kc_vla.policy.remote.token import token_or_environment
+from kc_vla.policy.remote.session import RefusedError, Session, tell_times, token_or_environment
 from kc_vla.policy.remote.websocket_link import WebSocketLink
 from kc_vla.policy.remote.wire import WireError, number_in
 

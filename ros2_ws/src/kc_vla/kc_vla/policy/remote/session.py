@@ -1,20 +1,27 @@
 """A connection to a policy's server that lasts: one request at a time, a deadline for each, back-off, and back again.
 
 After anything that was not a whole, good answer the connection is given up, and the next request gets a new one: so
-what comes late is never taken for the answer to what was asked later.
+what comes late is never taken for the answer to what was asked later. A server may want a token, too.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from kc_vla.policy.interface import PolicyError
+from kc_vla.policy.options import TOKEN
 from kc_vla.policy.remote.wire import WireError
 
 T = TypeVar("T")
 _BACK_OFF_S, _LONGEST_S = 0.05, 2.0
+
+_MOST = 1024
+"""Letters of a token."""
+UNKNOWN = f"it wants a token, and this is not it: set {TOKEN} in the environment, or token:="
+"""What to say where a server has refused the one that was sent, or that none was."""
 
 
 class LinkError(PolicyError):
@@ -128,3 +135,19 @@ def tell_times(measured: Callable[[str, float], None], took: float, server_ms: f
     if server_ms is not None and server_ms * 1e-3 <= took:
         measured("server", server_ms * 1e-3)
         measured("network", took - server_ms * 1e-3)
+
+
+def token_or_environment(token: str) -> str:
+    """Return the token, or where it is empty that of the environment; empty without.
+
+    Raises:
+        PolicyError: it cannot be one.
+    """
+    return checked_token(token or os.environ.get(TOKEN, ""))
+
+
+def checked_token(token: str) -> str:
+    """Return the token, if it can be sent in a header: letters of ASCII without spaces; PolicyError where it cannot."""
+    if len(token) > _MOST or not token.isascii() or any(not "!" <= letter <= "~" for letter in token):
+        raise PolicyError(f"the token must be up to {_MOST} visible letters of ASCII, without spaces")
+    return token

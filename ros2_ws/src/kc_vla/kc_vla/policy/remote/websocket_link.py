@@ -14,8 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from kc_vla.core.ports import OPENPI
 from kc_vla.policy.interface import PolicyError
-from kc_vla.policy.remote.session import LinkError, RefusedError
-from kc_vla.policy.remote.token import UNKNOWN
+from kc_vla.policy.remote.session import UNKNOWN, LinkError, RefusedError
 from kc_vla.policy.remote.wire import MOST_BYTES, bounded, line
 
 _CLOSE_S = 0.05

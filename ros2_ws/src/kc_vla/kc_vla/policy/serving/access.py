@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from kc_vla.core.log_budget import LogBudget
 from kc_vla.policy.options import TOKEN
-from kc_vla.policy.remote.token import checked_token
+from kc_vla.policy.remote.session import checked_token
 from kc_vla.policy.serving.served import ServingError
 
 _HERE = ("127.0.0.1", "localhost", "::1")
