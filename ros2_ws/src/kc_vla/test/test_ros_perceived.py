@@ -9,7 +9,7 @@ from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.perceiver import Perceived
 from kc_vla.ros.perceived import things_from
 from kc_vla.ros.perception_messages import perceived_message
-from kc_vla.skills.located_things import things_of
+from kc_vla.skills.perceived import things_of
 
 
 def test_a_skill_gets_the_same_of_a_message_as_in_one_process() -> None:

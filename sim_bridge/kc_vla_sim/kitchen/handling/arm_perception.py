@@ -10,8 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.perception.detectors import TRUTH
 from kc_vla.perception.taken import taken_of
-from kc_vla.skills.located_things import things_of
-from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import PerceivedScene, PerceivedThing, things_of
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.kitchen.perceiving.simulated_perception import SimulatedPerception
 from kc_vla_sim.robot import CONTROL_RATE

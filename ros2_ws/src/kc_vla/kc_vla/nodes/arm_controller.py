@@ -74,7 +74,7 @@ class ArmControllerNode(StackNode):
         self._base_frame = robot.base_frame
         stop = self._stop = EmergencyStop(self, self._controller, folder)
         if values.arm != SIMULATED:
-            from kc_vla.ros.arm_connection import connect  # takes half a second, and a simulated arm needs none of it
+            from kc_vla.ros.arm_link import connect  # takes half a second, and a simulated arm needs none of it
 
             self._steps.arm = self._link = connect(self, values, stop)
             stop.begin()

@@ -22,8 +22,7 @@ from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
 from kc_vla.ros.camera_driver import CameraDriver, CameraParameters
-from kc_vla.ros.camera_info import info_message
-from kc_vla.ros.convert import BadMessageError, image_message, time_message
+from kc_vla.ros.convert import BadMessageError, image_message, info_message, time_message
 from kc_vla.ros.process import run_node
 
 _TOO_FEW = 0.9

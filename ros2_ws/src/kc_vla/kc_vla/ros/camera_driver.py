@@ -17,8 +17,7 @@ from kc_vla.core import topics
 from kc_vla.media.images import ImageError, check_depth, compressed_pixels, raw_pixels
 from kc_vla.ros import qos
 from kc_vla.ros.base import ERROR, StackNode, StartError
-from kc_vla.ros.camera_info import calibration_in
-from kc_vla.ros.convert import BadMessageError
+from kc_vla.ros.convert import BadMessageError, calibration_in
 from kc_vla.ros.image_relay import ImageRelay
 from kc_vla.ros.parameters import NodeParameters, parameter
 

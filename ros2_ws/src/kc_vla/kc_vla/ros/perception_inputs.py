@@ -19,8 +19,7 @@ from kc_vla.core.urdf import Placed
 from kc_vla.perception.view_stream import ViewStream
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
-from kc_vla.ros.camera_info import calibration_in
-from kc_vla.ros.convert import FUTURE_NS, BadMessageError, check_stamp, nanoseconds
+from kc_vla.ros.convert import FUTURE_NS, BadMessageError, calibration_in, check_stamp, nanoseconds
 from kc_vla.ros.perception_parameters import PerceptionParameters
 from kc_vla.ros.transforms import placed_in
 

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.views import RegionView
 from kc_vla.perception.front import CONTAINERS
+from kc_vla.perception.located_object import LocatedObject
 from kc_vla.skills.interface import SkillError, Vector
 
 OPENED, CLOSED = "opened", "closed"
@@ -234,3 +235,21 @@ class PerceivedScene:
         relation, name = thing.container
         holder = self.find(name)
         return relation == "in" and holder is not None and CLOSED in holder.states
+
+
+def things_of(objects: Iterable[LocatedObject], stamp_s: float) -> list[PerceivedThing]:
+    """Return objects that were seen at a stamp, s, in the frame of the arm's base."""
+    return [
+        PerceivedThing(
+            each.object_id,
+            each.object_type,
+            np.array(each.position),
+            Rotation.from_euler("z", each.yaw),
+            np.array(each.size if each.box_size is None else each.box_size),
+            each.state,
+            dict(each.attributes),
+            each.confidence,
+            stamp_s,
+        )
+        for each in objects
+    ]
