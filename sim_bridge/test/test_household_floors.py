@@ -27,12 +27,11 @@ from kc_vla.ros.scene_nodes import area_message
 from kc_vla.ros.skills import grounds_from
 from kc_vla.web.serving import PageThread, listening
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.floor_plan import GROUND, UPPER
+from kc_vla_sim.household.floor_plan import GROUND, UPPER, navigation_map_of
 from kc_vla_sim.household.house_generation import generated, table
 from kc_vla_sim.household.journey import points_of, without_memory
 from kc_vla_sim.household.live.board import TRUTH, HomeBoard
 from kc_vla_sim.household.live.server import create_app
-from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.oracle import play as solved
 from kc_vla_sim.household.overview import overview, restored
 from kc_vla_sim.household.scenes import HOUSES, build, build_house, house_scenes, split_of

@@ -15,7 +15,7 @@ from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.execution.results import EXPLORE, MEMORY
 from kc_vla.planning.execution.robot import ExecutionError, Limits
 from kc_vla.planning.skills import BY_NAME, Call
-from kc_vla_sim.household.navigation_map import navigation_map_of
+from kc_vla_sim.household.floor_plan import navigation_map_of
 from kc_vla_sim.household.scenes import build_home, build_scene
 from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.world import FLOOR, IN, Place

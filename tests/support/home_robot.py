@@ -18,8 +18,8 @@ from kc_vla.planning.execution.robot import Limits
 from kc_vla.planning.interface import CallResult, Plan, Request
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.detector import Noise
+from kc_vla_sim.household.floor_plan import navigation_map_of
 from kc_vla_sim.household.goals import parse_goal, unmet
-from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.world import World
 

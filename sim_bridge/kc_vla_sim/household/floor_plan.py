@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kc_vla.memory.long_term.nodes import Area
+from kc_vla.memory.navigation_map import NavigationMap
+
 Point = tuple[float, float]
 Vector = tuple[float, float, float]
 Wall = tuple[Point, Point]
@@ -133,6 +136,13 @@ class FloorPlan:
                     heapq.heappush(waiting, (far + way_m, other, name))
             self._ways[start] = found
         return self._ways[start]
+
+
+def navigation_map_of(plan: FloorPlan) -> NavigationMap:
+    """Return the areas of a home, with the ways between them, m, stairs included; each has the name of its room."""
+    return NavigationMap(
+        Area(area.id, area.floor, area.position, plan.beside(area.id), area.room) for area in plan.areas.values()
+    )
 
 
 def _cross(a: Point, b: Point, c: Point, d: Point) -> bool:

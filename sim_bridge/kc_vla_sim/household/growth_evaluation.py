@@ -23,8 +23,8 @@ from kc_vla.memory.long_term.store import Store
 from kc_vla.memory.robot.robot_memory import BOTH, open_robot_memory
 from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.grammar.planner import GrammarPlanner
+from kc_vla_sim.household.floor_plan import navigation_map_of
 from kc_vla_sim.household.growth import building_sequence, home_sequence
-from kc_vla_sim.household.navigation_map import navigation_map_of
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.tasks import BUILDING, HOME, Referee, TaskSequence
 

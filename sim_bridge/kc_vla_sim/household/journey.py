@@ -14,8 +14,7 @@ from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import CallResult, Planner
 from kc_vla.planning.skills import Call
-from kc_vla_sim.household.floor_plan import FloorPlan, Point
-from kc_vla_sim.household.navigation_map import navigation_map_of
+from kc_vla_sim.household.floor_plan import FloorPlan, Point, navigation_map_of
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.world import World
 

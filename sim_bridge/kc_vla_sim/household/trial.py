@@ -30,7 +30,7 @@ from kc_vla.planning.interface import CallResult, Planner
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.disturbance import disturb, noise_of
-from kc_vla_sim.household.navigation_map import navigation_map_of
+from kc_vla_sim.household.floor_plan import navigation_map_of
 from kc_vla_sim.household.simulator import Household
 from kc_vla_sim.household.tasks import InstructedTask, Referee, TaskSequence
 from kc_vla_sim.household.types import plain

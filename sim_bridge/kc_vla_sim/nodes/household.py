@@ -28,7 +28,7 @@ from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import LookAround
 from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.errors import HouseholdError
-from kc_vla_sim.household.navigation_map import navigation_map_of
+from kc_vla_sim.household.floor_plan import navigation_map_of
 from kc_vla_sim.household.overview import overview
 from kc_vla_sim.household.scenes import build
 from kc_vla_sim.household.session import home_of

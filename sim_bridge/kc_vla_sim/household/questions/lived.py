@@ -19,7 +19,7 @@ from kc_vla.planning.execution.robot import RememberingRobot
 from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
 from kc_vla_sim.household.detector import visible
-from kc_vla_sim.household.navigation_map import navigation_map_of
+from kc_vla_sim.household.floor_plan import navigation_map_of
 from kc_vla_sim.household.needs import CUTS
 from kc_vla_sim.household.scenes import build_home
 from kc_vla_sim.household.simulator import Household
