@@ -17,7 +17,7 @@ from kc_vla.core.splits import SplitError
 from kc_vla.core.tasks import UnknownTaskError, simulated_tasks
 from kc_vla.keyframes.selectors import fitting_selector
 from kc_vla_sim.arguments import ALL, CHECKS, MODES, parser_of
-from kc_vla_sim.assets import STANDARD_ASSETS
+from kc_vla_sim.choices import STANDARD_ASSETS
 
 INTERRUPTED = 130
 
@@ -205,9 +205,9 @@ def _collect_detections(options: argparse.Namespace) -> int:
 
 def _collect_skill(options: argparse.Namespace) -> int:
     from kc_vla.datasets.lerobot.errors import DataSetError
-    from kc_vla_sim.cameras import VIEWS
     from kc_vla_sim.collect.command import checked_setting
     from kc_vla_sim.collect.skill_command import SkillOptions, collect_skill
+    from kc_vla_sim.geometry import VIEWS
 
     if options.task or options.from_policy is not None:
         raise DataSetError("--skill has the arm's motion move it in kitchens: leave --task and --from-policy out")

@@ -20,7 +20,7 @@ from tqdm import tqdm
 import kc_vla_sim.envs
 from kc_vla.core.tasks import find_task, played_tasks, simulated_tasks
 from kc_vla_sim.actions import normalise_tool_delta
-from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
+from kc_vla_sim.choices import ASSETS, STANDARD_ASSETS
 from kc_vla_sim.renderer import choose_renderer
 
 VARIANTS = {

@@ -14,7 +14,7 @@ from kc_vla.core.splits import SPLITS
 from kc_vla.core.tasks import played_tasks, simulated_tasks
 from kc_vla.core.views import DEFAULT_VIEWS
 from kc_vla.keyframes.selectors import DRIVEN_SELECTOR, SELECTOR
-from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
+from kc_vla_sim.choices import ASSETS, STANDARD_ASSETS
 
 ALL = "all"
 """In place of a task's name."""

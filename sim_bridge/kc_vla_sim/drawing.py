@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kc_vla.core.views import Views
-from kc_vla_sim.cameras import VIEWS
 from kc_vla_sim.errors import BadTaskError
 from kc_vla_sim.frame import DepthImage, VisibleObject
+from kc_vla_sim.geometry import VIEWS
 
 _NO_IMAGE = np.zeros((0, 0, 3), np.uint8)
 

@@ -1,12 +1,20 @@
-"""From the simulator's poses (world frame, quaternion w first) to those of the stack (base frame, w last)."""
+"""From the simulator's poses (world frame, quaternion w first) to the stack's (base frame, w last), and its cameras."""
 
 from __future__ import annotations
 
 import sapien
 from mani_skill.utils.structs import Pose as BatchedPose
 
-from kc_vla_sim.envs.tabletop import ROBOT_BASE
-from kc_vla_sim.frame import Pose
+from kc_vla_sim.envs.tabletop import ROBOT_BASE, THIRD_PERSON_CAMERA, TabletopEnv
+from kc_vla_sim.frame import BASE_FRAME, TOOL_FRAME, CameraModel, Pose
+from kc_vla_sim.robot import ROBOT
+from kc_vla_sim.robots.panda import WRIST_CAMERA
+
+VIEWS = (THIRD_PERSON_CAMERA, WRIST_CAMERA)
+"""The cameras that every environment has."""
+
+_OPTICAL = sapien.Pose(q=[0.5, -0.5, 0.5, -0.5])
+"""The optical frame (x right, y down, z forward) in SAPIEN's camera frame (x forward, y left, z up)."""
 
 
 def to_pose(pose: BatchedPose | sapien.Pose) -> Pose:
@@ -20,3 +28,24 @@ def plain_pose(pose: sapien.Pose) -> Pose:
     w, x, y, z = (float(value) for value in pose.q)
     px, py, pz = (float(value) for value in pose.p)
     return Pose((px, py, pz), (x, y, z, w))
+
+
+def camera_model(world: TabletopEnv, name: str) -> CameraModel:
+    """Return the model of the camera called `name`; a camera on the robot is given relative to the tool."""
+    sensor = world.scene.sensors[name]
+    mounted = sensor.config.mount is not None
+    if mounted:
+        parent, origin = TOOL_FRAME, world.agent.tcp.pose.sp
+        camera = sensor.config.mount.pose.sp * sensor.config.pose.sp
+    else:
+        parent, origin = BASE_FRAME, ROBOT_BASE
+        camera = sensor.config.pose.sp
+    k = sensor.camera.get_intrinsic_matrix()[0].tolist()
+    return CameraModel(
+        width=sensor.config.width,
+        height=sensor.config.height,
+        frame=ROBOT.cameras[name],
+        parent=parent,
+        pose=plain_pose(origin.inv() * camera * _OPTICAL),
+        k=tuple((a, b, c) for a, b, c in k),
+    )

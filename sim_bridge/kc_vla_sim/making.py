@@ -14,13 +14,11 @@ import numpy as np
 from mani_skill.utils.registration import REGISTERED_ENVS
 
 from kc_vla.core.tasks import Task
-from kc_vla_sim.assets import STANDARD_ASSETS
-from kc_vla_sim.cameras import VIEWS
+from kc_vla_sim.choices import STANDARD, STANDARD_ASSETS, STANDARD_LOOKS
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
 from kc_vla_sim.errors import BadAssetsError, BadLooksError, BadTaskError, BadVariantError
-from kc_vla_sim.looks import STANDARD_LOOKS
+from kc_vla_sim.geometry import VIEWS
 from kc_vla_sim.robot import CONTROL_RATE
-from kc_vla_sim.variants import STANDARD
 
 CONTROL_MODES = ("pd_ee_delta_pose", "pd_joint_pos")
 """Controllers of the robot that the simulator chooses between, step by step."""
@@ -45,10 +43,10 @@ def make_environment(
 
     Args:
         task: of the task table, with an environment.
-        variant: a name in `kc_vla_sim.variants`; an environment that takes no `variant` has the standard one alone.
-        looks: a name in `kc_vla_sim.looks`; likewise.
+        variant: a name in `kc_vla_sim.choices.VARIANTS`; an environment that takes no `variant` has one alone.
+        looks: a name in `kc_vla_sim.choices.LOOKS`; likewise.
         whims: whether the expert draws for itself; only an environment that takes `whims` is asked to leave it.
-        assets: a name in `kc_vla_sim.assets`; an environment that takes no `assets` has the standard ones alone.
+        assets: a name in `kc_vla_sim.choices.ASSETS`; an environment that takes no `assets` has one set alone.
         tour: False leaves out what an environment does by itself, and lets an episode take `FREE_STEPS` steps.
         settings: for `gymnasium.make`, beside these.
 

@@ -13,24 +13,20 @@ from kc_vla.core.tasks import Task, find_task
 from kc_vla.core.views import Views
 from kc_vla_sim import envs as envs  # registers the tasks
 from kc_vla_sim.actions import TOOL_DELTA_SIZE, normalise_joint_positions, normalise_tool_delta
-from kc_vla_sim.assets import STANDARD_ASSETS
-from kc_vla_sim.cameras import VIEWS as VIEWS
-from kc_vla_sim.cameras import camera_model
+from kc_vla_sim.choices import STANDARD, STANDARD_ASSETS, STANDARD_LOOKS, check_looks, check_variant, image_size_of
 from kc_vla_sim.drawing import UNDRAWN, DrawnFrame, draw_frame
 from kc_vla_sim.envs.tabletop import THIRD_PERSON_CAMERA, TabletopEnv
 from kc_vla_sim.errors import BadTaskError, EpisodeOverError, UnplayedTaskError
 from kc_vla_sim.experts import make_expert
 from kc_vla_sim.frame import CameraModel, GroundTruthKeyframe, Image, SimulatedFrame
-from kc_vla_sim.geometry import to_pose
-from kc_vla_sim.image_size import image_size_of
+from kc_vla_sim.geometry import VIEWS as VIEWS
+from kc_vla_sim.geometry import camera_model, to_pose
 from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.kitchen.layout import DrawLayout
-from kc_vla_sim.looks import STANDARD_LOOKS, check_looks
 from kc_vla_sim.making import make_environment
 from kc_vla_sim.protocol import Expert, check_seed
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import WRIST_CAMERA
-from kc_vla_sim.variants import STANDARD, check_variant
 
 
 class Simulator:
@@ -60,11 +56,11 @@ class Simulator:
             renderer: "auto" (a GPU when there is one), "gpu" or "cpu".
             draw: False leaves the images of the frames empty and a step several times faster; see `look`.
             shadows: draw them, which doubles the time of a step without a GPU.
-            variant: of every task, a name in `kc_vla_sim.variants`.
-            looks: of every task, a name in `kc_vla_sim.looks`; they change images and cameras, nothing else.
+            variant: of every task, a name in `kc_vla_sim.choices.VARIANTS`.
+            looks: of every task, a name in `kc_vla_sim.choices.LOOKS`; they change images and cameras, nothing else.
             whims: False leaves the expert nothing to draw for itself: another episode of the same seed.
             depth: let frames have depth images.
-            assets: of the kitchen, a name in `kc_vla_sim.assets`.
+            assets: of the kitchen, a name in `kc_vla_sim.choices.ASSETS`.
             tour: False leaves a kitchen to the robot: nothing happens by itself, and an episode takes 30 minutes.
             layout: draws the kitchen of a seed; None: as ever.
 

@@ -14,12 +14,10 @@ from kc_vla.core.deprecation import deprecated
 from kc_vla.core.options import NoOptions, option
 from kc_vla.core.robot import Robot
 from kc_vla.core.tables import OpenTable
-from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
+from kc_vla_sim.choices import ASSETS, LOOKS, STANDARD, STANDARD_ASSETS, STANDARD_LOOKS, VARIANTS
 from kc_vla_sim.errors import SimulationError
-from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.protocol import Simulation
 from kc_vla_sim.robot import ROBOT
-from kc_vla_sim.variants import STANDARD, VARIANTS
 
 T = TypeVar("T")
 _NOTHING: Mapping[str, Any] = types.MappingProxyType({})

@@ -18,8 +18,8 @@ from kc_vla_sim.envs.counting import CountingRanges
 from kc_vla_sim.envs.cube_stack import MIDDLE, TOP
 from kc_vla_sim.envs.identity import IdentityRanges
 from kc_vla_sim.envs.spatial import SpatialRanges
+from kc_vla_sim.envs.tabletop import without_whims
 from kc_vla_sim.envs.temporal import TemporalRanges
-from kc_vla_sim.envs.whims import without_whims
 from kc_vla_sim.experts.tool import REACHED_SHARE
 from kc_vla_sim.simulator import Simulator
 

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
-from kc_vla_sim.experts.grasping import Step, fetch, go, put
+from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go, put
 from kc_vla_sim.experts.hand import Cube, HandScene, facing, grasp_clearance, hand_yaw, nearest_yaw
-from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import Tool
 
 TEMPO = Tempo()

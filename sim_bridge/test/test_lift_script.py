@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from kc_vla_sim.actions import TURN_LIMIT
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
+from kc_vla_sim.experts.grasping import Tempo
 from kc_vla_sim.experts.hand import Cube, HandScene, facing
 from kc_vla_sim.experts.lift_script import SHIFTED, STRAY, LiftScript, Posture
-from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import REACHED_SHARE, Tool
 
 TEMPO = Tempo(travel=0.03, lower=0.02, lift=0.03)

@@ -15,9 +15,8 @@ from kc_vla.core.tasks import find_task
 from kc_vla_sim.envs import shuffle
 from kc_vla_sim.envs.identity import SLOTS, IdentityRanges
 from kc_vla_sim.envs.teacher_arm_shuffle import SLOT_PLACES
-from kc_vla_sim.experts.grasping import fetch
+from kc_vla_sim.experts.grasping import Tempo, fetch
 from kc_vla_sim.experts.hand import see_scene
-from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 

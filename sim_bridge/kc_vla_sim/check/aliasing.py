@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tqdm import tqdm
 
 from kc_vla.core.tasks import find_task
-from kc_vla_sim.check.simulators import CheckSetting, simulator_for
+from kc_vla_sim.check.episode import CheckSetting, simulator_for
 from kc_vla_sim.probes.gather import ProbeEpisode, play_for_probes
 from kc_vla_sim.probes.inputs import INPUTS
 from kc_vla_sim.probes.verdict import Verdict, chance, judge

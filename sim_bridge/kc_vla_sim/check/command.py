@@ -10,11 +10,11 @@ from kc_vla.core.splits import seeds_of
 from kc_vla.core.tasks import find_task
 from kc_vla_sim.check.aliasing import check_aliasing
 from kc_vla_sim.check.determinism import check_determinism
+from kc_vla_sim.check.episode import CheckSetting
 from kc_vla_sim.check.experts import check_experts
 from kc_vla_sim.check.report import CheckReport
-from kc_vla_sim.check.simulators import CheckSetting
+from kc_vla_sim.choices import check_variant
 from kc_vla_sim.renderer import choose_renderer
-from kc_vla_sim.variants import check_variant
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla_sim.check.simulators import CheckSetting, simulator_for
+from kc_vla_sim.check.episode import CheckSetting, simulator_for
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.simulator import Simulator
 from kc_vla_sim.workers import run_jobs

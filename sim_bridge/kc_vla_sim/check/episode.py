@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,6 +14,21 @@ CHUNK = 16
 """Actions per chunk."""
 REPLAN = 5
 """Steps between two chunks."""
+
+
+@dataclass(frozen=True)
+class CheckSetting:
+    """What a simulator is made with; see `Simulator`."""
+
+    variant: str
+    renderer: str = "auto"
+    image_size: int = 16
+
+
+@lru_cache(maxsize=1)
+def simulator_for(setting: CheckSetting) -> Simulator:
+    """Return this process's simulator with `setting`; it draws only when asked to."""
+    return Simulator(setting.image_size, setting.renderer, draw=False, variant=setting.variant)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla_sim.check.episode import CheckedEpisode, run_episode
-from kc_vla_sim.check.simulators import CheckSetting, simulator_for
+from kc_vla_sim.check.episode import CheckedEpisode, CheckSetting, run_episode, simulator_for
 from kc_vla_sim.workers import run_jobs
 
 TARGET = 0.97

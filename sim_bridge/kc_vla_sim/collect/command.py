@@ -17,16 +17,14 @@ from kc_vla.datasets.lerobot.v2_writer import V2Writer
 from kc_vla.datasets.planned import writing
 from kc_vla.inference.models import fingerprint, models_in
 from kc_vla.keyframes.selectors import fitting_selector
+from kc_vla_sim.choices import LARGEST_IMAGE, check_looks, check_variant
 from kc_vla_sim.collect.drivers import LATE, DrivingPolicy, driving_backend
 from kc_vla_sim.collect.planned import WHOLE, PlanJob, PlannedSegment, record_planned
 from kc_vla_sim.collect.record import DRAWN, RecordingJob, RecordingSetting, record
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.experts.phases import unknown_phases
-from kc_vla_sim.image_size import LARGEST_IMAGE
-from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robot import CONTROL_RATE, ROBOT
-from kc_vla_sim.variants import check_variant
 from kc_vla_sim.workers import run_jobs
 
 

@@ -17,20 +17,17 @@ from kc_vla.datasets.detections.labels import ImageLabel
 from kc_vla.datasets.detections.scene_file import write_scene
 from kc_vla.datasets.lerobot.errors import DataSetError
 from kc_vla_sim import envs as envs  # registers the tasks
-from kc_vla_sim.assets import STANDARD_ASSETS
+from kc_vla_sim.choices import LARGEST_IMAGE, STANDARD, STANDARD_ASSETS, check_looks
 from kc_vla_sim.collect.kitchen_labels import kitchen_labels
 from kc_vla_sim.collect.kitchen_moments import draw_moment
 from kc_vla_sim.collect.kitchen_play import EVERY_S, played_moments
 from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.errors import BadImageSizeError
 from kc_vla_sim.frame import DepthImage, Image
-from kc_vla_sim.image_size import LARGEST_IMAGE
 from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.kitchen.words import kitchen_words
-from kc_vla_sim.looks import check_looks
 from kc_vla_sim.making import make_environment
 from kc_vla_sim.renderer import choose_renderer
-from kc_vla_sim.variants import STANDARD
 from kc_vla_sim.workers import run_jobs
 
 TASK = "kitchen"

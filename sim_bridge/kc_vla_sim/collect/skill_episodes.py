@@ -23,7 +23,7 @@ from kc_vla_sim.collect.record import (
 from kc_vla_sim.collect.shown_motion import ShownMotion, tool_of
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
 from kc_vla_sim.kitchen.handling.prepared import PreparedLayout
-from kc_vla_sim.kitchen.handling.skill_state import is_done
+from kc_vla_sim.kitchen.handling.skill_trial import is_done
 
 TASK = "kitchen"
 _DRAWN = (1.0, 2.0)

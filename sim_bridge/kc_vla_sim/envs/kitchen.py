@@ -14,7 +14,7 @@ from mani_skill.utils import sapien_utils
 from mani_skill.utils.structs import Pose
 from scipy.spatial.transform import Rotation
 
-from kc_vla_sim.assets import STANDARD_ASSETS
+from kc_vla_sim.choices import STANDARD_ASSETS
 from kc_vla_sim.envs.captures import Capture
 from kc_vla_sim.envs.kitchen_bodies import build_fixed, entity_of
 from kc_vla_sim.envs.kitchen_stock import Kitchen
@@ -86,7 +86,7 @@ class KitchenEnv(TabletopEnv):
 
         Args:
             args: of `TabletopEnv`.
-            assets: what the kitchen is made of, a name in `kc_vla_sim.assets`.
+            assets: what the kitchen is made of, a name in `kc_vla_sim.choices.ASSETS`.
             tour: False leaves the arm to others: the second hand moves only what it is given, and the episode ends only
                 by its length.
             layout: draws the kitchen of an episode.

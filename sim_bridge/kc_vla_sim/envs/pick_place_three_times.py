@@ -7,8 +7,7 @@ from typing import Any
 import torch
 
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
-from kc_vla_sim.envs.home_pose import home_pose, is_at_home
-from kc_vla_sim.envs.home_visits import HomeVisits
+from kc_vla_sim.envs.home_visits import HomeVisits, home_pose, is_at_home
 from kc_vla_sim.envs.lifting import LET_GO_GAP, REST_SPEED, CubesObserved, LiftingProgress, fault_in_words
 from kc_vla_sim.envs.registering import register_ours
 from kc_vla_sim.envs.tabletop import TabletopEnv

@@ -9,7 +9,7 @@ import torch
 
 from kc_vla_sim.envs.cube_stack import BOTTOM, LEVELS, MIDDLE, TOP, Cubes, a_face_is_up, within_fingers
 from kc_vla_sim.envs.cubes import CUBE_COLOURS, CUBE_HALF_SIZE, CUBE_SIZE, build_cube, stand_cube
-from kc_vla_sim.envs.home_pose import home_pose, is_at_home
+from kc_vla_sim.envs.home_visits import home_pose, is_at_home
 from kc_vla_sim.envs.registering import register_ours
 from kc_vla_sim.envs.spatial import SPATIAL_RANGES, Pause, SpatialProgress, SpatialRanges, first_apart
 from kc_vla_sim.envs.stack_faults import APART, fault_in_words

@@ -6,6 +6,7 @@ World frame: origin on the table top, x away from the robot, z up. The robot's b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,24 +17,25 @@ from mani_skill.sensors.camera import CameraConfig
 from mani_skill.utils import sapien_utils
 from mani_skill.utils.structs import Pose
 
+from kc_vla_sim.choices import STANDARD, STANDARD_LOOKS, VARIED_LOOKS, check_looks, check_variant
 from kc_vla_sim.envs.captures import Capture, capture_of
 from kc_vla_sim.envs.distractors import PLACES, Distractors, Places, numbers_of_chance
 from kc_vla_sim.envs.room import build_room, light_room
 from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, RoomLooks, draw_room
-from kc_vla_sim.envs.whims import without_whims
 from kc_vla_sim.errors import BadLooksError
 from kc_vla_sim.frame import GroundTruthObject, Image, VisibleObject
-from kc_vla_sim.looks import STANDARD_LOOKS, VARIED_LOOKS, check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
 from kc_vla_sim.shaders import camera_shader, set_picture_formats
-from kc_vla_sim.variants import STANDARD, check_variant
 
 THIRD_PERSON_CAMERA = "third_person"
 ROBOT_BASE = sapien.Pose(p=[-0.615, 0, 0])
 """Pose of the robot's base in the world."""
 START_POSTURE = (0.0, np.pi / 8, 0.0, -np.pi * 5 / 8, 0.0, np.pi * 3 / 4, np.pi / 4, 0.0, 0.0)
 """Seven arm joints (rad) and two fingers (m), gripper closed."""
+
+LONGEST_REST = 0.05
+"""Rests of an expert that are its own are no longer than this, s: a control step."""
 
 
 class TabletopEnv(BaseEnv):
@@ -73,10 +75,10 @@ class TabletopEnv(BaseEnv):
             robot_uids: a robot with a wrist camera.
             control_mode: of the robot.
             render_backend: what draws.
-            variant: name in `kc_vla_sim.variants`.
-            looks: name in `kc_vla_sim.looks`; "varied" are drawn from the seed of each episode.
+            variant: name in `kc_vla_sim.choices.VARIANTS`.
+            looks: name in `kc_vla_sim.choices.LOOKS`; "varied" are drawn from the seed of each episode.
             ranges: what chance decides, in place of the variant's.
-            whims: False leaves the expert nothing to draw for itself, see `kc_vla_sim.envs.whims`.
+            whims: False leaves the expert nothing to draw for itself, see `without_whims`.
             kwargs: of `BaseEnv`.
 
         Raises:
@@ -228,3 +230,28 @@ class TabletopEnv(BaseEnv):
         posture = np.tile(START_POSTURE, (len(env_idx), 1))
         posture[:, :7] += self._batched_episode_rng[env_idx].uniform(-noise, noise, size=7)
         self.agent.reset(torch.as_tensor(posture, dtype=torch.float32, device=self.device))
+
+
+def without_whims(ranges: Any) -> Any:
+    """Return the same ranges of chance without the expert variation that nothing in the images shows.
+
+    A policy that learns such a wait learns to stand still for good, and one that learns to go to places drawn at
+    random, one after the other, creeps between them. The ranges of a task name theirs: `HIDDEN_WAITS`, fields in s,
+    which become as short as they may be, and `HIDDEN_CHOICES`, fields whose middle is taken. Waits for a lamp or
+    another arm stay.
+    """
+    waits = {name: _shortest(getattr(ranges, name)) for name in getattr(ranges, "HIDDEN_WAITS", ())}
+    choices = {name: _middle(getattr(ranges, name)) for name in getattr(ranges, "HIDDEN_CHOICES", ())}
+    return replace(ranges, **waits, **choices) if waits or choices else ranges
+
+
+def _shortest(span: Any) -> Any:
+    """Return the least of a range as a range; of a tuple of ranges, that of each."""
+    if isinstance(span[0], tuple):
+        return tuple(map(_shortest, span))
+    least = min(span[0], LONGEST_REST)
+    return least, least
+
+
+def _middle(span: tuple[float, float]) -> tuple[float, float]:
+    return (sum(span) / 2,) * 2

@@ -17,15 +17,14 @@ from kc_vla.policy.backends import PolicyContext
 from kc_vla.policy.history import NONE
 from kc_vla.policy.learned import open_learned
 from kc_vla.policy.options import LearnedOptions
+from kc_vla_sim.choices import check_looks, check_variant
 from kc_vla_sim.evaluate.agent import HORIZON, Execution
 from kc_vla_sim.evaluate.player import FILM_EVERY, EpisodeOutcome, Player
 from kc_vla_sim.evaluate.results import outcome_row, outcomes_in, write_summary
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout
-from kc_vla_sim.looks import check_looks
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
-from kc_vla_sim.variants import check_variant
 
 FILMS = "films"
 _MASKED = "none"

@@ -20,6 +20,7 @@ from kc_vla.learning.policy.release import release_policy
 from kc_vla.learning.policy.run import PolicyRun
 from kc_vla.learning.policy.training import train_policy
 from kc_vla.policy.model import EVENTS
+from kc_vla_sim.choices import check_variant
 from kc_vla_sim.evaluate.command import EvalOptions, EvaluationSetting, evaluate
 from kc_vla_sim.evaluate.comparison_results import RegimeRow, write_comparison
 from kc_vla_sim.evaluate.player import EpisodeOutcome
@@ -27,7 +28,6 @@ from kc_vla_sim.evaluate.regimes import KEYFRAMES, TABLES, Regime
 from kc_vla_sim.evaluate.results import read_outcomes
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.result_folder import SETTINGS
-from kc_vla_sim.variants import check_variant
 
 _PRECISION = "fp32"
 """Number format of the released backbone: the exact one, so that the policies differ by the memory alone."""

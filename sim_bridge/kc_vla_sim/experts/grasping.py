@@ -18,6 +18,7 @@ approached anew, a hand that is low and off its place rises first.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import pi
 
 import numpy as np
@@ -35,7 +36,6 @@ from kc_vla_sim.experts.hand import (
     hand_yaw,
     nearest_yaw,
 )
-from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import Vector
 
 Step = tuple[str, Vector]
@@ -83,6 +83,31 @@ CLEARS = 0.015
 """The same for one with a cube in its grip, which has to come clear of what it stood on."""
 TIGHT = 0.004
 """Less free space than this around the fingers speaks against a way to grasp, m."""
+
+
+@dataclass(frozen=True)
+class Tempo:
+    """How fast the hand moves; speeds in m per step.
+
+    Attributes:
+        travel: above everything.
+        lower: down to a cube, or down with one.
+        lift: up with a cube.
+        settling: largest share of the way left that one step covers. Where actions arrive late, the first rows of a
+            plan are never executed: a small error is only corrected if its correction outlasts them.
+        funnel: go down to a cube as low as the distance, the turn and the fingers allow, in place of first coming
+            above it and then going down: where it is a little off it does a little else, and never all at once.
+    """
+
+    travel: float = 0.03
+    lower: float = 0.025
+    lift: float = 0.03
+    settling: float = 0.4
+    funnel: bool = False
+
+
+LEARNABLE = Tempo(travel=0.02, lower=0.012, lift=0.02, settling=0.2, funnel=True)
+"""For those who learn from it: slow enough to correct on the way down what was off above, and without thresholds."""
 
 
 def fetch(scene: HandScene, cube: int, height: float, tempo: Tempo) -> Step:

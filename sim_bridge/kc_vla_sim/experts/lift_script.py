@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from kc_vla_sim.actions import TURN_LIMIT
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
-from kc_vla_sim.experts.grasping import EMPTY_MARGIN, LEAVING_MARGIN, Step
+from kc_vla_sim.experts.grasping import EMPTY_MARGIN, LEAVING_MARGIN, Step, Tempo
 from kc_vla_sim.experts.hand import LOOSE_GRIPPER, READY_GRIPPER, Cube, HandScene, facing, hand_yaw, nearest_yaw
-from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import REACHED_SHARE, Vector
 
 MENDING = 0.2

@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.actions import TOOL_DELTA_SIZE
-from kc_vla_sim.envs.home_pose import AT_HOME
+from kc_vla_sim.envs.home_visits import AT_HOME
 from kc_vla_sim.envs.lifting import BACK_RADIUS, LET_GO_GAP, LIFTED_HEIGHT, REST_FRAMES
 from kc_vla_sim.envs.pick_place_three_times import SHUT
 from kc_vla_sim.envs.temporal import CUBES
-from kc_vla_sim.experts.grasping import Step, fetch, go, put, release
+from kc_vla_sim.experts.grasping import LEARNABLE, Step, Tempo, fetch, go, put, release
 from kc_vla_sim.experts.hand import Cube, HandScene, hand_yaw, see_scene
 from kc_vla_sim.experts.lift_script import MENDING, LiftScript, Posture
 from kc_vla_sim.experts.plan_ahead import plan_ahead
-from kc_vla_sim.experts.tempo import LEARNABLE, Tempo
 from kc_vla_sim.experts.tool import Vector
 
 if TYPE_CHECKING:

@@ -19,10 +19,9 @@ from kc_vla_sim.envs.cube_stack import BOTTOM, HEIGHT_LIMIT, MIDDLE, NEIGHBOUR_L
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
 from kc_vla_sim.envs.spatial import STAGES
 from kc_vla_sim.envs.stack_faults import APART
-from kc_vla_sim.experts.grasping import Step, fetch, go, put, release
+from kc_vla_sim.experts.grasping import LEARNABLE, Step, Tempo, fetch, go, put, release
 from kc_vla_sim.experts.hand import Cube, HandScene, see_scene
 from kc_vla_sim.experts.plan_ahead import plan_ahead
-from kc_vla_sim.experts.tempo import LEARNABLE, Tempo
 
 if TYPE_CHECKING:
     from kc_vla_sim.envs.swap_position import SwapPositionEnv

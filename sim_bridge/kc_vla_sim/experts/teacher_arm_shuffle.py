@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla_sim.envs.identity import MIDDLE
-from kc_vla_sim.experts.grasping import Step, fetch, go
+from kc_vla_sim.experts.grasping import Step, Tempo, fetch, go
 from kc_vla_sim.experts.hand import HandScene, facing, see_scene
 from kc_vla_sim.experts.plan_ahead import plan_ahead
-from kc_vla_sim.experts.tempo import Tempo
 from kc_vla_sim.experts.tool import Vector
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from kc_vla.core.tasks import find_task
 from kc_vla.media.mp4 import Mp4Writer
-from kc_vla_sim.assets import STANDARD_ASSETS
+from kc_vla_sim.choices import STANDARD_ASSETS
 from kc_vla_sim.film.layout import HEIGHT, WIDTH, FilmLayout, KeyframeTile, VideoFrame
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.protocol import check_seed

@@ -1,4 +1,4 @@
-"""What a kitchen is made of: kinds of things, and furniture. `kc_vla_sim.assets` has the names of the sets."""
+"""What a kitchen is made of: kinds of things, and furniture. `kc_vla_sim.choices` has the names of the sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class AssetSet:
     """Bodies that a kitchen is made of.
 
     Attributes:
-        name: in `kc_vla_sim.assets`.
+        name: in `kc_vla_sim.choices.ASSETS`.
         kinds: of things, by their names.
         small: names of those that an arm can take and that go into a drawer.
         row: draws the tall furniture: one unit of drawers, one cupboard and one microwave, in this order.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kc_vla_sim.assets import LIBERO_ASSETS, check_assets
+from kc_vla_sim.choices import LIBERO_ASSETS, check_assets
 from kc_vla_sim.kitchen.asset_set import AssetSet
 from kc_vla_sim.kitchen.shapes import SHAPES
 

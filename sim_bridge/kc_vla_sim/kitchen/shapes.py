@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kc_vla_sim.assets import STANDARD_ASSETS
+from kc_vla_sim.choices import STANDARD_ASSETS
 from kc_vla_sim.kitchen import furnishings
 from kc_vla_sim.kitchen.asset_set import AssetSet
 from kc_vla_sim.kitchen.furniture import Furniture

@@ -26,17 +26,15 @@ from kc_vla.ros.process import run_node
 from kc_vla.ros.robot import RobotParameters
 from kc_vla_msgs.msg import ArmCommand, EpisodeResult, EpisodeStatus, KeyframeIndex
 from kc_vla_msgs.srv import ExpertChunk, ResetSimulation
-from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
+from kc_vla_sim.choices import ASSETS, LOOKS, STANDARD, STANDARD_ASSETS, STANDARD_LOOKS, VARIANTS
 from kc_vla_sim.errors import BadActionError, BadSeedError, SimulationError, UnplayedTaskError
 from kc_vla_sim.frame import SimulatedFrame
-from kc_vla_sim.looks import LOOKS, STANDARD_LOOKS
 from kc_vla_sim.nodes.frame_publisher import FramePublisher, has_images
 from kc_vla_sim.nodes.messages import result_of
 from kc_vla_sim.plans import PlanRefusal, RecentPlans
 from kc_vla_sim.protocol import DrawsOnDemand, check_seed
 from kc_vla_sim.scorer_inputs import PERIOD_NS
 from kc_vla_sim.simulators import SIMULATORS, SimulatorContext, open_simulator
-from kc_vla_sim.variants import STANDARD, VARIANTS
 
 ENDED = "a client ended it"
 """Why an episode is over that a client ended."""

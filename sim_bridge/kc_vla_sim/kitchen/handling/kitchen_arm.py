@@ -21,11 +21,11 @@ from kc_vla.skills.skill_run import SkillRun
 from kc_vla.skills.skill_table import SkillWay
 from kc_vla.skills.station import SkillStation, posture_with
 from kc_vla.skills.tool_path import PathMaker
+from kc_vla_sim.choices import STANDARD_LOOKS
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.kitchen.handling.arm_perception import arm_perception
 from kc_vla_sim.kitchen.handling.skill_policy import SkillPolicy
 from kc_vla_sim.kitchen.layout import DrawLayout
-from kc_vla_sim.looks import STANDARD_LOOKS
 from kc_vla_sim.robot import CONTROL_RATE, ROBOT
 from kc_vla_sim.simulator import Simulator
 

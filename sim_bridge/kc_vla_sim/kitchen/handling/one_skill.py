@@ -13,8 +13,7 @@ from kc_vla.skills.skill_table import SkillWay
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
 from kc_vla_sim.kitchen.handling.prepared import PreparedLayout
 from kc_vla_sim.kitchen.handling.skill_policy import SkillPolicy
-from kc_vla_sim.kitchen.handling.skill_state import is_done
-from kc_vla_sim.kitchen.handling.skill_trial import SkillVerdict
+from kc_vla_sim.kitchen.handling.skill_trial import SkillVerdict, is_done
 from kc_vla_sim.kitchen.kinds import KINDS
 
 _REST = 10

@@ -13,11 +13,11 @@ from kc_vla.keyframes.oracle import OracleSource
 from kc_vla.policy.backends import PolicyContext
 from kc_vla.policy.learned import open_learned
 from kc_vla.policy.options import LearnedOptions
+from kc_vla_sim.choices import STANDARD
 from kc_vla_sim.evaluate.agent import HORIZON, Agent, Execution
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.robot import ROBOT
 from kc_vla_sim.simulator import VIEWS, Simulator
-from kc_vla_sim.variants import STANDARD
 
 TASK = "kitchen"
 

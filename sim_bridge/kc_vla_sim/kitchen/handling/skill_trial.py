@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from kc_vla.planning.skills import Call
-from kc_vla_sim.frame import GroundTruthObject
+from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.handling.feasibility import can_be_gripped, has_room
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
 from kc_vla_sim.kitchen.kinds import DRAWER, KINDS, WORKTOP
@@ -19,6 +19,14 @@ _SAME_M = 0.08
 """What is perceived so near to the middle of an object of its type is that object, m."""
 _PICKS = 3
 """Things that are taken in one kitchen."""
+
+STATE_AFTER: Mapping[str, str] = {
+    "OpenObject": "opened",
+    "CloseObject": "closed",
+    "SwitchOn": "on",
+    "SwitchOff": "off",
+}
+"""The skills that change the state of a piece of furniture, and to what."""
 
 
 @dataclass(frozen=True)
@@ -206,3 +214,9 @@ class SkillTrial:
     def _state(self, name: str) -> set[str]:
         found = self._truth(name)
         return {found.state, found.attributes.get("also", "")}
+
+
+def is_done(call: Call, frame: SimulatedFrame) -> bool:
+    """Return whether the furniture of a skill has the state that the skill is for."""
+    found = next(each for each in frame.detections if each.object_id == call.arguments[0])
+    return STATE_AFTER[call.skill] in {found.state, found.attributes.get("also", "")}

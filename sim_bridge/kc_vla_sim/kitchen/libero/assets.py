@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from kc_vla_sim.assets import LIBERO_ASSETS
+from kc_vla_sim.choices import LIBERO_ASSETS
 from kc_vla_sim.kitchen import furnishings
 from kc_vla_sim.kitchen.asset_set import AssetSet
 from kc_vla_sim.kitchen.furniture import Furniture

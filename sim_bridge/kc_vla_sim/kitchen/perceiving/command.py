@@ -9,7 +9,7 @@ from pathlib import Path
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.options import options_in
-from kc_vla_sim.assets import ASSETS, STANDARD_ASSETS
+from kc_vla_sim.choices import ASSETS, STANDARD_ASSETS
 from kc_vla_sim.errors import SimulationError
 
 _ABOUT = """\

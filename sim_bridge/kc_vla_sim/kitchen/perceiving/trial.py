@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kc_vla.memory.embedding.models import shared_embedder
-from kc_vla_sim.assets import STANDARD_ASSETS
+from kc_vla_sim.choices import STANDARD_ASSETS
 from kc_vla_sim.envs.kitchen import kitchen_of
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.perceiving.judging import AT_ITS_PLACE_M, BELIEVED, TrueObject, Vector, claims_near, judge

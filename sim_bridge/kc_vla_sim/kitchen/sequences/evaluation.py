@@ -12,9 +12,8 @@ from typing import Any
 from kc_vla.core.splits import seeds_of
 from kc_vla.perception.detectors import TRUTH
 from kc_vla_sim.kitchen.sequences.drawing import draw_sequence
-from kc_vla_sim.kitchen.sequences.figures import sequence_table
+from kc_vla_sim.kitchen.sequences.figures import plot_times, sequence_table
 from kc_vla_sim.kitchen.sequences.outcomes import SequenceOutcome
-from kc_vla_sim.kitchen.sequences.plots import plot_times
 from kc_vla_sim.kitchen.sequences.robots import KitchenRobot, SimulatedKitchenRobot
 from kc_vla_sim.kitchen.sequences.sketched_robot import SketchedKitchenRobot
 from kc_vla_sim.kitchen.sequences.trial import LIMIT_S, SequenceTrial

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.interface import CallResult
 from kc_vla.planning.skills import Call
+from kc_vla_sim.choices import STANDARD_LOOKS
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
-from kc_vla_sim.looks import STANDARD_LOOKS
 from kc_vla_sim.robot import CONTROL_RATE
 
 _REST_STEPS = 10
