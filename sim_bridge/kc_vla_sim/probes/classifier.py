@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla_sim.probes.algebra import Matrix, symmetric_eigen
+from kc_vla_sim.probes.features import Matrix, symmetric_eigen
 
 Choices = NDArray[np.int64]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from kc_vla_sim.probes.algebra import Matrix, symmetric_eigen
 from kc_vla_sim.probes.gather import Views
 from kc_vla_sim.robot import CONTROL_RATE
 
@@ -23,6 +23,22 @@ _CLOCK_WAVES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _MOST = 4.0
 """Standard deviations; what lies further out is as far."""
 _SMALL = 1e-6
+
+Matrix = NDArray[np.float64]
+
+
+def symmetric_eigen(matrix: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the eigenvalues (n,), ascending, and eigenvectors (n, n), by column, of a symmetric matrix.
+
+    On one thread: on a busy machine several wait for each other a hundred times as long.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        values, vectors = torch.linalg.eigh(torch.from_numpy(matrix))
+    finally:
+        torch.set_num_threads(threads)
+    return values.numpy(), vectors.numpy()
 
 
 def colours(views: Views) -> Matrix:

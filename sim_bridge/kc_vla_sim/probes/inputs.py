@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kc_vla_sim.probes.algebra import Matrix
-from kc_vla_sim.probes.features import BLOB_NUMBERS, Reduction, TimeFeatures, blobs, colours
+from kc_vla_sim.probes.features import BLOB_NUMBERS, Matrix, Reduction, TimeFeatures, blobs, colours
 from kc_vla_sim.probes.gather import ProbeDecision, Views
 
 FRAME, FRAME_AND_TIME, KEYFRAMES = "frame", "frame and time", "frame and keyframes"

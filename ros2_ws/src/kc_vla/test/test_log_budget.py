@@ -2,13 +2,13 @@
 
 import pytest
 
-from kc_vla.core import log_budget
-from kc_vla.core.log_budget import BURST, LogBudget
+from kc_vla.core import repeated_lines
+from kc_vla.core.repeated_lines import BURST, LogBudget
 
 
 def test_a_flood_is_cut_to_a_burst_and_then_to_one_line_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(log_budget.time, "monotonic", lambda: now)
+    monkeypatch.setattr(repeated_lines.time, "monotonic", lambda: now)
     budget = LogBudget()
     assert sum(budget.take() for _ in range(10 * BURST)) == BURST
     now += 3.5

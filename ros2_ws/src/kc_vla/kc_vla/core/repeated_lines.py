@@ -1,8 +1,9 @@
-"""Problems that come again and again, as one line each: the first at once, the rest as a number."""
+"""How much a process may say: problems that come again and again as one line each, and lines within a budget."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ QUIET_S = 5.0
 """A problem that has not come for so long is over, s; then it is news again."""
 _MOST_KINDS = 32
 _NUMBER = re.compile(r"\d+(\.\d+)?")
+
+BURST = 50
+"""Lines of a budget at first."""
 
 
 @dataclass
@@ -66,3 +70,20 @@ class RepeatedLines:
             if over:
                 del self._blocks[kind]
         return lines
+
+
+class LogBudget:
+    """Room for `burst` lines, which grows again by one a second: a flood must not fill a disk, or a terminal."""
+
+    def __init__(self, burst: int = BURST) -> None:
+        self._burst = self._room = float(burst)
+        self._asked_at = time.monotonic()
+
+    def take(self) -> bool:
+        """Use up one line; return False if there is no room for it."""
+        now = time.monotonic()
+        self._room, self._asked_at = min(self._burst, self._room + now - self._asked_at), now
+        if self._room < 1.0:
+            return False
+        self._room -= 1.0
+        return True

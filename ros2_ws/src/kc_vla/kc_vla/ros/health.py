@@ -11,9 +11,8 @@ from rclpy.node import Node
 
 from kc_vla.core import topics
 from kc_vla.core.latency import Statistics
-from kc_vla.core.log_budget import LogBudget
 from kc_vla.core.namespaces import name_within
-from kc_vla.core.repeated_lines import RepeatedLines
+from kc_vla.core.repeated_lines import LogBudget, RepeatedLines
 
 CANNOT_SELECT = "cannot select keyframes of"
 """Key of the diagnostics of a selector that has none to give in an episode, with the id of that episode."""

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from kc_vla.core.files import digest
 from kc_vla.inference.models import find_model, shipped_models
 from kc_vla.learning.common.errors import DataError
-from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_values
+from kc_vla.learning.common.onnx_files import as_tensor, module_of, stored_values
 from kc_vla.learning.common.run import BEGUN_FROM
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from

@@ -16,7 +16,7 @@ from kc_vla.keyframes.image_crop import Picture
 from kc_vla.keyframes.model import SelectorModel, load_selector
 from kc_vla.learning.common.backbone import Backbone
 from kc_vla.learning.common.errors import LearningError
-from kc_vla.learning.common.onnx_weights import as_tensor, module_of, stored_values
+from kc_vla.learning.common.onnx_files import as_tensor, module_of, stored_values
 from kc_vla.learning.common.weights import set_folded
 from kc_vla.learning.selector.config import INIT_PARTS
 from kc_vla.learning.selector.networks import QueryHead

@@ -6,7 +6,7 @@ import hmac
 import os
 from collections.abc import Callable
 
-from kc_vla.core.log_budget import LogBudget
+from kc_vla.core.repeated_lines import LogBudget
 from kc_vla.policy.options import TOKEN
 from kc_vla.policy.remote.session import checked_token
 from kc_vla.policy.serving.served import ServingError
