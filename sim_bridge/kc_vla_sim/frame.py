@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ Image = NDArray[np.uint8]
 DepthImage = NDArray[np.float32]
 
 BASE_FRAME, TOOL_FRAME = ROBOT.base_frame, ROBOT.tool_frame
+
+MILLIMETER = 0.001
+"""The shaders give positions in whole millimeters."""
 
 
 @dataclass(frozen=True)
@@ -127,3 +131,27 @@ class SimulatedFrame:
     keyframe_index: int = 0
     depth: Mapping[str, DepthImage] = field(default_factory=dict)
     visible: Mapping[str, Mapping[str, VisibleObject]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """One rendering of a camera.
+
+    Attributes:
+        image: colors (H, W, 3).
+        depth: along the optical axis (H, W), m; 0 where there is nothing.
+        bodies: number of the body in each pixel (H, W), int16; 0 where there is none.
+    """
+
+    image: Image
+    depth: DepthImage
+    bodies: NDArray[np.int16]
+
+
+def capture_of(sensor: Any) -> Capture:
+    """Read what a camera of ManiSkill has just taken."""
+    seen = sensor.get_obs(rgb=True, depth=True, position=False, segmentation=True)
+    image, depth, bodies = (
+        np.ascontiguousarray(seen[name][0].cpu().numpy()) for name in ("rgb", "depth", "segmentation")
+    )
+    return Capture(image, depth[..., 0].astype(np.float32) * np.float32(MILLIMETER), bodies[..., 0])

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from kc_vla.datasets.detections.labels import ImageLabel, ObjectLabel, Vector
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.vocabulary import DetectionVocabulary
-from kc_vla_sim.envs.captures import Capture
 from kc_vla_sim.envs.kitchen import KitchenEnv
 from kc_vla_sim.envs.tabletop import ROBOT_BASE
-from kc_vla_sim.frame import GroundTruthObject, VisibleObject
+from kc_vla_sim.frame import Capture, GroundTruthObject, VisibleObject
 
 Matrix = NDArray[np.float64]
 

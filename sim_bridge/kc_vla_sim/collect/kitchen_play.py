@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from kc_vla.datasets.detections.labels import ImageLabel
 from kc_vla.perception.detectors import TRUTH
 from kc_vla_sim.collect.kitchen_labels import kitchen_labels
-from kc_vla_sim.envs.captures import Capture
 from kc_vla_sim.envs.kitchen import KitchenEnv
-from kc_vla_sim.frame import SimulatedFrame
+from kc_vla_sim.frame import Capture, SimulatedFrame
 from kc_vla_sim.kitchen.sequences.drawing import draw_sequence
 from kc_vla_sim.kitchen.sequences.robots import SimulatedKitchenRobot
 from kc_vla_sim.kitchen.sequences.trial import SequenceTrial

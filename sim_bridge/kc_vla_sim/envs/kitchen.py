@@ -15,7 +15,6 @@ from mani_skill.utils.structs import Pose
 from scipy.spatial.transform import Rotation
 
 from kc_vla_sim.choices import STANDARD_ASSETS
-from kc_vla_sim.envs.captures import Capture
 from kc_vla_sim.envs.kitchen_bodies import build_fixed, entity_of
 from kc_vla_sim.envs.kitchen_stock import Kitchen
 from kc_vla_sim.envs.kitchen_tour import LOOKED, STAGES, KitchenTour
@@ -26,7 +25,7 @@ from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, draw_room
 from kc_vla_sim.envs.visibility import visible_objects
 from kc_vla_sim.errors import BadTaskError
 from kc_vla_sim.experts.tool import Tool
-from kc_vla_sim.frame import GroundTruthObject, VisibleObject
+from kc_vla_sim.frame import Capture, GroundTruthObject, VisibleObject
 from kc_vla_sim.kitchen.asset_sets import find_assets
 from kc_vla_sim.kitchen.bodies import Part
 from kc_vla_sim.kitchen.events import KitchenEvent

@@ -18,12 +18,11 @@ from mani_skill.utils import sapien_utils
 from mani_skill.utils.structs import Pose
 
 from kc_vla_sim.choices import STANDARD, STANDARD_LOOKS, VARIED_LOOKS, check_looks, check_variant
-from kc_vla_sim.envs.captures import Capture, capture_of
 from kc_vla_sim.envs.distractors import PLACES, Distractors, Places, numbers_of_chance
 from kc_vla_sim.envs.room import build_room, light_room
 from kc_vla_sim.envs.varied_looks import STANDARD_ROOM, RoomLooks, draw_room
 from kc_vla_sim.errors import BadLooksError
-from kc_vla_sim.frame import GroundTruthObject, Image, VisibleObject
+from kc_vla_sim.frame import Capture, GroundTruthObject, Image, VisibleObject, capture_of
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
 from kc_vla_sim.shaders import camera_shader, set_picture_formats
