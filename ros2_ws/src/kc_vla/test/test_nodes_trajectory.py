@@ -215,13 +215,16 @@ def test_it_is_followed_with_its_joints_in_any_order_and_replaced_and_canceled(c
     assert client.end(second)[0] == GoalStatus.STATUS_SUCCEEDED
     assert np.abs(client.angles() - LIFTED).max() < NEAR
 
-    canceled = client.send(goal_of([there], [1.5], at_rest=False))
-    client.under_way(canceled, 12)
+    # So slow that a machine which is busy for a second brakes far from the end, and near where it canceled.
+    canceled = client.send(goal_of([there], [8.0], at_rest=False))
+    client.under_way(canceled, 20)
     client.cancel(canceled)
     assert client.end(canceled)[0] == GoalStatus.STATUS_CANCELED
-    stands = client.angles()
-    assert 0.05 < stands[0] - LIFTED[0] < 0.55
-    assert np.abs(client.rests() - stands).max() < NEAR  # a busy machine brakes late, and leads it back by a little
+    stands = client.rests()
+    assert 0.02 < stands[0] - LIFTED[0] < 0.4
+    assert np.abs(stands[1:] - LIFTED[1:]).max() < NEAR
+    time.sleep(0.5)
+    assert np.abs(client.angles() - stands).max() < 0.002
 
 
 def test_what_cannot_be_followed_is_refused_with_one_line_and_nothing_moves(client: Client) -> None:
