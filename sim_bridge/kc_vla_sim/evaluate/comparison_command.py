@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cli.numbers import positive
-from kc_vla.cli.training import add_arithmetic, add_settings, changed_settings
+from kc_vla.cli.training import add_arithmetic, add_init, add_settings, changed_settings, init_of_training
 from kc_vla.cli.verbs import exit_status, main_parser
 from kc_vla.core.errors import StackError
 from kc_vla.core.splits import SplitError
@@ -50,14 +50,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--row", action="append", choices=rows, help="one of the rows; can be repeated (all)")
     parser.add_argument("--task", action="append", choices=tasks, help="can be repeated (all)")
     add_settings(parser, "steps=2000", "TOML file of the trainings' settings")
-    parser.add_argument(
-        "--init",
-        metavar="RUN|MODEL",
-        help="begin every row with the weights of this run, or with a model, such as policy (default: from nothing)",
-    )
-    parser.add_argument(
-        "--init-models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
-    )
+    begin = "begin every row with the weights of this run, or with a model, such as policy (default: from nothing)"
+    add_init(parser, begin, "--init-models")
     add_arithmetic(parser)
     parser.add_argument(
         "--episodes", type=positive, default=50, help="episodes of each task, for the rows selector and condensed (50)"
@@ -79,7 +73,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _compare(options: argparse.Namespace) -> None:
     from kc_vla.learning.policy.config import load_policy_config
-    from kc_vla.learning.policy.restoring import run_or_model
+    from kc_vla.learning.policy.restoring import restored_run
+    from kc_vla.learning.policy.run import PolicyRun
     from kc_vla_sim.evaluate.agent import Execution
     from kc_vla_sim.evaluate.command import EvaluationSetting
     from kc_vla_sim.evaluate.comparison import ComparisonOptions, compare
@@ -103,7 +98,7 @@ def _compare(options: argparse.Namespace) -> None:
         rows=options.row or (),
         data=options.data or [Path("data/plans/train")],
         config=load_policy_config(options.config, changed_settings(options)),
-        init=None if options.init is None else run_or_model(options.init, options.init_models, options.output),
+        init=init_of_training(PolicyRun, restored_run, options),
         device=(options.device, options.precision),
         setting=setting,
         tasks=tuple(options.task or simulated_tasks()),

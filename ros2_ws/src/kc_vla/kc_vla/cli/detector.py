@@ -11,9 +11,11 @@ from kc_vla.cli.training import (
     MODELS,
     add_arithmetic,
     add_entry,
+    add_init,
     add_settings,
     changed_settings,
     device_of_training,
+    init_of_training,
     learning_status,
 )
 from kc_vla.inference.models import shipped_models
@@ -53,14 +55,14 @@ def main(words: Sequence[str]) -> int:
 
 def _train(options: argparse.Namespace) -> None:
     from kc_vla.learning.detector.config import load_detector_config
-    from kc_vla.learning.detector.restoring import run_or_model
+    from kc_vla.learning.detector.restoring import restored_run
     from kc_vla.learning.detector.run import DetectorRun
     from kc_vla.learning.detector.training import train_detector
 
     config = load_detector_config(options.config, changed_settings(options))
     DetectorRun.require_own(options.output)
     device = device_of_training(DetectorRun(options.output), options)
-    init = None if options.init is None else run_or_model(options.init, options.models, options.output)
+    init = init_of_training(DetectorRun, restored_run, options)
     data, validation = options.data or [_TRAIN_DATA], options.validation or [_VALIDATION]
     run = train_detector(options.output, data, validation, config, device, init)
     best = max(line["map_50"] for line in run.read_log())
@@ -102,14 +104,7 @@ def _train_parser() -> argparse.ArgumentParser:
         help=f"folder of images to choose the epoch by, repeatable ({_VALIDATION})",
     )
     parser.add_argument("-o", "--output", "--out", type=Path, default=_RUN, help=f"folder of the run ({_RUN})")
-    parser.add_argument(
-        "--init",
-        metavar="RUN|MODEL",
-        help=f"begin with the best network of this run, or with a model, such as {DETECTOR}",
-    )
-    parser.add_argument(
-        "--models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
-    )
+    add_init(parser, f"begin with the best network of this run, or with a model, such as {DETECTOR}")
     add_settings(parser, "epochs=20")
     add_arithmetic(parser)
     return parser

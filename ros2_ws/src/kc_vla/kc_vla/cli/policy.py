@@ -11,9 +11,11 @@ from kc_vla.cli.training import (
     MODELS,
     add_arithmetic,
     add_entry,
+    add_init,
     add_settings,
     changed_settings,
     device_of_training,
+    init_of_training,
     learning_status,
 )
 from kc_vla.keyframes.cameras import parse_cameras
@@ -48,7 +50,7 @@ def main(words: Sequence[str]) -> int:
 
 def _train(options: argparse.Namespace) -> None:
     from kc_vla.learning.policy.config import load_policy_config
-    from kc_vla.learning.policy.restoring import run_or_model
+    from kc_vla.learning.policy.restoring import restored_run
     from kc_vla.learning.policy.run import PolicyRun
     from kc_vla.learning.policy.training import train_policy
 
@@ -60,7 +62,7 @@ def _train(options: argparse.Namespace) -> None:
         options.data or options.default_data,
         config,
         device,
-        None if options.init is None else run_or_model(options.init, options.models, options.output),
+        init_of_training(PolicyRun, restored_run, options),
         from_takeovers=options.from_takeovers,
         cameras=parse_cameras(options.camera) if options.camera else (),
     )
@@ -133,14 +135,7 @@ def _train_parser() -> argparse.ArgumentParser:
     )
     parser.set_defaults(default_data=[data])
     parser.add_argument("-o", "--output", type=Path, default=output, help=f"folder of the run ({output})")
-    parser.add_argument(
-        "--init",
-        metavar="RUN|MODEL",
-        help=f"begin with the weights of this run, such as a round before, or with a model, such as {_NAME}",
-    )
-    parser.add_argument(
-        "--models", type=Path, help="folder with the registry of --init's model (default: the models shipped)"
-    )
+    add_init(parser, f"begin with the weights of this run, such as a round before, or with a model, such as {_NAME}")
     parser.add_argument(
         "--from-takeovers",
         action="store_true",

@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kc_vla.bags.errors import BagError
 from kc_vla.cli.interrupts import prompt_interrupts
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # torch takes seconds to import, which --help does not need
     from kc_vla.learning.common.device import Device
     from kc_vla.learning.common.run import TrainingRun
 
+Run = TypeVar("Run", bound="TrainingRun")
 MODELS = Path("my_models")
 """Folder that a trained model is exported to where nothing else is said."""
 
@@ -42,6 +43,23 @@ def add_settings(parser: argparse.ArgumentParser, example: str, file: str = "TOM
         help=f"one setting, after those of the file, such as {example}; repeatable",
     )
     parser.set_defaults(example_setting=example)
+
+
+def add_init(parser: argparse.ArgumentParser, text: str, models: str = "--models") -> None:
+    """Add what a training begins with, which `init_of_training` reads: `--init`, and the folder of its model.
+
+    Args:
+        parser: of the subcommand.
+        text: help of `--init`.
+        models: option for the folder.
+    """
+    parser.add_argument("--init", metavar="RUN|MODEL", help=text)
+    parser.add_argument(
+        models,
+        dest="init_models",
+        type=Path,
+        help="folder with the registry of --init's model (default: the models shipped)",
+    )
 
 
 def add_arithmetic(parser: argparse.ArgumentParser) -> None:
@@ -98,6 +116,17 @@ def device_of_training(run: TrainingRun, options: argparse.Namespace) -> Device:
     device = device_of_run(run, options.device, options.precision)
     print(f"Computes on {device.name} in {device.precision}: {device.why}", flush=True)
     return device
+
+
+def init_of_training(
+    kind: type[Run], restored: Callable[[Path, str, Path], Run], options: argparse.Namespace
+) -> Run | None:
+    """Return what `--init` names, as `learning.common.run.run_or_model` does; None where it is left out."""
+    from kc_vla.learning.common.run import run_or_model
+
+    if options.init is None:
+        return None
+    return run_or_model(kind, restored, options.init, options.init_models, options.output)
 
 
 def learning_status(verb: str, work: Callable[[], None]) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import torch
 
 from kc_vla.core.begun import differences
 from kc_vla.core.files import locks, replacing, write_whole
+from kc_vla.inference.models import shipped_models
 from kc_vla.learning.common.errors import TrainingRunError
 
 BEGUN_FROM = "begun_from"
@@ -20,6 +21,7 @@ BEGUN_FROM = "begun_from"
 _NOTED_LATELY = ("episodes", "rate")
 """Facts about the data that older runs did not note; such runs continue without them."""
 _MADE_BY, _ARITHMETIC = "made_by", "arithmetic"
+Run = TypeVar("Run", bound="TrainingRun")
 
 
 class TrainingRun:
@@ -29,6 +31,8 @@ class TrainingRun:
     """The command that makes such a run."""
     defaults: ClassVar[Mapping[str, Any]] = {}
     """Settings, with their values, for a run that is older than the setting."""
+    trained: ClassVar[tuple[str, str]] = "", ""
+    """The checkpoint with what is trained so far, and how to get it where it is missing."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -161,3 +165,26 @@ class TrainingRun:
         if (made_by := facts.get(_MADE_BY, self.made_by)) != self.made_by:
             raise TrainingRunError(f"{self.folder} is a run of {made_by}, not of {self.made_by}")
         return facts
+
+
+def run_or_model(
+    kind: type[Run], restored: Callable[[Path, str, Path], Run], named: str, models: Path | None, folder: Path
+) -> Run:
+    """Return what `--init` names: a run by its folder, or else a model by its name, as a run within `folder`.
+
+    Args:
+        kind: of run.
+        restored: makes a run of a model, given the folder of its registry, its name, and a folder for the run.
+        named: see above.
+        models: folder of models with a registry; None: those that come with the stack.
+        folder: of the run that begins so.
+
+    Raises:
+        ModelError: no such model.
+        LearningError: no such run, or a model whose weights are not those of the networks here.
+    """
+    if os.sep in named or Path(named).is_dir():
+        run = kind(Path(named))
+        run.need(*kind.trained)
+        return run
+    return restored(models or shipped_models(), named, folder / BEGUN_FROM)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -12,36 +11,16 @@ import torch
 from torch import Tensor, nn
 
 from kc_vla.core.files import digest
-from kc_vla.inference.models import find_model, shipped_models
+from kc_vla.inference.models import find_model
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.onnx_files import as_tensor, module_of, stored_values
-from kc_vla.learning.common.run import BEGUN_FROM
 from kc_vla.learning.detector.config import as_dict, detector_config_from
 from kc_vla.learning.detector.networks import DetectorNetwork
-from kc_vla.learning.detector.run import BEST, HOW, DetectorRun
+from kc_vla.learning.detector.run import BEST, DetectorRun
 from kc_vla.perception.detector_model import KIND, detector_from
 
 _ROOT = "network"
 """Name of the network within what is exported."""
-
-
-def run_or_model(named: str, models: Path | None, folder: Path) -> DetectorRun:
-    """Return what `--init` names: a run by its folder, or else a model by its name, as a run within `folder`.
-
-    Args:
-        named: see above.
-        models: folder of models with a registry; None: those that come with the stack.
-        folder: of the run that goes on.
-
-    Raises:
-        ModelError: no such model.
-        LearningError: no such run, or a model whose weights are not those of the network here.
-    """
-    if os.sep in named or Path(named).is_dir():
-        run = DetectorRun(Path(named))
-        run.need(BEST, HOW)
-        return run
-    return restored_run(models or shipped_models(), named, folder / BEGUN_FROM)
 
 
 def restored_run(models: Path, name: str, folder: Path) -> DetectorRun:

@@ -18,6 +18,7 @@ class DetectorRun(TrainingRun):
 
     made_by = "kc-vla train detector"
     defaults = as_dict(DetectorConfig())
+    trained = BEST, HOW
 
     @property
     def config(self) -> DetectorConfig:

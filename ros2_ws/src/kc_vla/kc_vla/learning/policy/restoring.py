@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,36 +14,16 @@ from kc_vla.core.files import digest
 from kc_vla.inference.models import find_model, shipped_models
 from kc_vla.learning.common.errors import DataError
 from kc_vla.learning.common.onnx_files import as_tensor, module_of, stored_values
-from kc_vla.learning.common.run import BEGUN_FROM
 from kc_vla.learning.common.weights import first_trunk
 from kc_vla.learning.policy.config import PolicyConfig, as_dict, policy_config_from
 from kc_vla.learning.policy.image_backbone import STEM_STRIDE, ImageBackbone
 from kc_vla.learning.policy.matching import COLORS
 from kc_vla.learning.policy.networks import Policy, Sizes
-from kc_vla.learning.policy.run import CHECKPOINT, HOW, SCALE, STEM, PolicyRun
+from kc_vla.learning.policy.run import CHECKPOINT, SCALE, STEM, PolicyRun
 from kc_vla.policy.model import KIND, PolicyModel, load_policy, policy_from
 
 SHIPPED = "policy"
 """Name of the policy that comes with the stack."""
-
-
-def run_or_model(named: str, models: Path | None, folder: Path) -> PolicyRun:
-    """Return what `--init` names: a run by its folder, or else a model by its name, as a run within `folder`.
-
-    Args:
-        named: see above.
-        models: folder of models with a registry; None: those that come with the stack.
-        folder: of the run that goes on.
-
-    Raises:
-        ModelError: no such model.
-        LearningError: no such run, or a model whose weights are not those of the networks here.
-    """
-    if os.sep in named or Path(named).is_dir():
-        run = PolicyRun(Path(named))
-        run.need(CHECKPOINT, HOW)
-        return run
-    return restored_run(models or shipped_models(), named, folder / BEGUN_FROM)
 
 
 def shipped_eyes(stem: ImageBackbone) -> None:

@@ -32,6 +32,7 @@ class PolicyRun(TrainingRun):
 
     made_by = "kc-vla train policy"
     defaults = as_dict(PolicyConfig())
+    trained = CHECKPOINT, HOW
 
     @property
     def config(self) -> PolicyConfig:
