@@ -121,7 +121,7 @@ class KitchenArm:
         self.took_s = time.monotonic() - began
         seconds = (self.frame.index - first) / CONTROL_RATE
         seen = tuple(self.station.seen())
-        return CallResult(run.outcome.done, run.outcome.reason, seconds, 0.0, seen, self.station.held)
+        return CallResult(run.outcome.done, run.outcome.reason, seconds, 0.0, seen, self.station.context.held_id)
 
     def look(self) -> Sequence[ObservedThing]:
         """Return what is seen now."""

@@ -103,7 +103,8 @@ class SkillServerNode(StackNode):
         if station is None or station.run is None:
             return {}
         stage = "" if station.run.outcome is not None else station.run.stage
-        return {"skill": self._skill, "stage": stage, "in_hand": station.context.in_hand}
+        held = station.context.held_id
+        return {"skill": self._skill, "stage": stage, "in_hand": "not known" if held is None else held}
 
     # -- what comes in ------------------------------------------------------------------------------------------
 
@@ -206,8 +207,7 @@ class SkillServerNode(StackNode):
                 station.wrong = str(error)
                 continue
             station.wrong = wrong
-            held = station.context.held
-            kept = () if held is None else (held.thing.object_id,)
+            kept = tuple(filter(None, [station.context.held_id]))
             station.context.scene.take(things, stamp_s, UnionView(views) if views else None, kept)
 
     # -- skills -------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ class SkillServerNode(StackNode):
         else:
             goal.abort()
         seen = await answer(self._work, station.seen)
-        return result_message(outcome, seconds, seen, station.held)
+        return result_message(outcome, seconds, seen, station.context.held_id)
 
     def _interrupted(self, goal: Any) -> str:
         """Return why a skill is not gone on with; empty where it is."""

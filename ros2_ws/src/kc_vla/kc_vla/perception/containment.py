@@ -15,10 +15,10 @@ _SLACK_M, _ABOVE_M = 0.02, 0.04
 """So far outside of a holder's box, and above it, the middle of what is in it can be measured."""
 _ANNOUNCED = 3
 """Looks in which it is reported that something was shut in: a message can be lost."""
-_FIXED = frozenset({"cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe"})
-"""Types of what stays when it opens or closes: what is in it stays, too, wherever the middle of it is measured."""
 PART, WHOLE = "drawer", "cabinet"
 """Types of which one is a part of the other: their boxes have much in common, and still they are two objects."""
+_FIXED = frozenset({WHOLE, "cupboard", "microwave", "oven", "fridge", "dishwasher", "safe"})
+"""Types of what stays when it opens or closes: what is in it stays, too, wherever the middle of it is measured."""
 _PULLED = 0.8
 """A drawer is pulled out by this share of its depth at most."""
 _SMALLER = 0.8

@@ -56,7 +56,7 @@ def near(
     gate = np.minimum(gate, np.maximum(_FARTHEST_M, diagonals[None] / 2))
     gate = np.where(opening[None], np.maximum(gate, _OPENS_SHARE * diagonals[None]), gate)
     cost = (away / gate) ** 2 + _unlike(tracks, seen, diagonals)
-    cost[(away > gate) | _above_one_another(tracks, seen)] = _NEW
+    cost[(away > gate) | _never_one(tracks, seen)] = _NEW
     return _cheapest(cost)
 
 
@@ -150,9 +150,9 @@ class SeenBoxes:
         one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
         unknown = ~sizes.any(axis=1) | (not own.any())
         one = np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one)
-        other = _parts([each.types.best for each in self._tracks], [seen.object_type])[0]
-        found = np.flatnonzero(one & ~other & ~_above_one_another(self._tracks, [seen])[0])
-        return self._tracks[found[0]] if len(found) else None
+        there = [self._tracks[at] for at in np.flatnonzero(one)]
+        others = _never_one(there, [seen])[0]
+        return next((each for each, other in zip(there, others, strict=True) if not other), None)
 
 
 def displaced(tracks: Sequence[ObjectTrack], found: Sequence[ObjectTrack]) -> NDArray[np.bool_]:
@@ -191,7 +191,6 @@ def _unlike(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], diagon
     ratio = np.where(known, others[:, None] / np.where(known, diagonals[None], 1.0), 1.0)
     unlike = np.abs(np.log(ratio))
     other = types & (unlike > math.log(_ALIKE_SIZE))  # a hand before a mug is not taken for that mug
-    other |= _parts([each.types.best for each in tracks], [each.object_type for each in seen])
     cost = _OTHER_TYPE * types + _OTHER_COLOR * _colors_differ(tracks, seen) + _OTHER_SIZE * unlike
     return np.asarray(np.where(other, _NEW, cost))
 
@@ -208,28 +207,21 @@ def _differ(tracks: Sequence[str], seen: Sequence[str]) -> NDArray[np.bool_]:
     return np.asarray(_column([codes[each] for each in seen]) != np.array([codes[each] for each in tracks])[None])
 
 
-def _parts(tracks: Sequence[str], seen: Sequence[str]) -> NDArray[np.bool_]:
-    """Return (detections, tracks) whether one of the two is a part of the other."""
-    mine, given = [plain_type(each) for each in tracks], [plain_type(each) for each in seen]
-    both = np.zeros((len(seen), len(tracks)), bool)
-    for one, other in ((PART, WHOLE), (WHOLE, PART)):
-        both |= np.array([each == one for each in given], bool)[:, None] & np.array(
-            [each == other for each in mine], bool
-        )
-    return both
+def _never_one(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:
+    """Return (detections, tracks) whether the two are two objects, wherever they are.
 
-
-def _above_one_another(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:
-    """Return (detections, tracks) whether the two are drawers at different heights: a drawer slides, it never rises.
-
-    Where the bars of both were seen, these decide: depth shows them, and the middle of a drawer is inside.
+    One is a part of the other, or both are drawers at different heights: a drawer slides, it never rises. Where the
+    bars of both were seen, these decide: depth shows them, and the middle of a drawer is inside.
     """
-    sliding = np.array([plain_type(each.types.best) == PART for each in tracks], bool)
+    mine, given = [plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen]
+    sliding, whole = (np.array([each == kind for each in mine], bool)[None] for kind in (PART, WHOLE))
+    slides, is_whole = (_column([each == kind for each in given]).astype(bool) for kind in (PART, WHOLE))
+    parts = (sliding & is_whole) | (whole & slides)
     rooms = np.array([each.size[2] for each in tracks])
     apart = np.abs(_column([each.position[2] for each in seen]) - np.array([each.position[2] for each in tracks])[None])
     bars = np.abs(_column([_bar_height(each) for each in seen]) - np.array([each.bar_height for each in tracks])[None])
     by_place = apart > np.maximum(_LEAST_RISE_M, _RISE * rooms[None])
-    return np.asarray(sliding[None] & np.where(np.isnan(bars), by_place, bars > _LEAST_RISE_M))
+    return np.asarray(parts | (sliding & np.where(np.isnan(bars), by_place, bars > _LEAST_RISE_M)))
 
 
 def _bar_height(seen: LocatedObject) -> float:

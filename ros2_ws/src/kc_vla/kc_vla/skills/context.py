@@ -114,9 +114,11 @@ class SkillContext:
         return self.arm.joints if self.sent is None else self.sent
 
     @property
-    def in_hand(self) -> str:
-        """Return the id of what is in the hand, in words where it is not known; empty for nothing."""
-        return "not known" if self.unknown else "" if self.held is None else self.held.thing.object_id
+    def held_id(self) -> str | None:
+        """Return the id of what is in the hand, empty for nothing; None where that is not known."""
+        if self.unknown:
+            return None
+        return "" if self.held is None else self.held.thing.object_id
 
     @property
     def keeps_grip(self) -> bool:

@@ -115,13 +115,6 @@ class SkillStation:
         self._recognize()
         return (self._worktop(), *map(self._observed, self._in_sight()))
 
-    @property
-    def held(self) -> str | None:
-        """Return the id of what is in the hand, empty for nothing; None where that is not known."""
-        if self.context.unknown:
-            return None
-        return "" if self.context.held is None else self.context.held.thing.object_id
-
     def _recognize(self) -> None:
         """Find out what is in the hand since before this began, or what that is called now, by what is seen there.
 
@@ -147,7 +140,7 @@ class SkillStation:
 
     def _in_sight(self) -> Iterable[PerceivedThing]:
         scene = self.context.scene
-        held = "" if self.context.held is None else self.context.held.thing.object_id
+        held = self.context.held_id
         for each in scene.all():
             shown = scene.now_s - each.seen_s < _KEPT_S and not scene.is_shut_in(each)
             if shown or each.object_id == held or self._is_lost(each):
