@@ -40,8 +40,9 @@ class SimulatedPerception:
 
     def begin(self) -> None:
         """Begin an episode: nothing has been seen in it."""
-        settings = TrackerSettings(trust_ids=self._truth is not None)
-        self._perceiver = Perceiver(self._detector, Localizer(LocalizerSettings()), Tracker(settings), CameraFit())
+        places = LocalizerSettings()
+        settings = TrackerSettings(places.support_m, trust_ids=self._truth is not None)
+        self._perceiver = Perceiver(self._detector, Localizer(places), Tracker(settings), CameraFit())
 
     def images(self, simulator: Simulator, frame: SimulatedFrame) -> list[CameraFrame]:
         """Return the images of a frame that the simulator drew with depth; `look` takes them one after the other."""

@@ -112,8 +112,8 @@ class PerceptionNode(StackNode):
     def _begin_to_look(self, listens: Sequence[str]) -> None:
         values = self.parameters
         self._localizer = Localizer(values.localizer())
-        run = f"{time.time_ns() // 1_000_000_000:x}"
-        self._tracker = Tracker(TrackerSettings(farthest_m=values.farthest, trust_ids=True, run=run))
+        support_m, run = self._localizer.settings.support_m, f"{time.time_ns() // 1_000_000_000:x}"
+        self._tracker = Tracker(TrackerSettings(support_m, farthest_m=values.farthest, trust_ids=True, run=run))
         self._fit = CameraFit() if values.camera_check else None
         self._crops = FreshCrops(values.crop_longest)
         views = values.loaded_robot().views

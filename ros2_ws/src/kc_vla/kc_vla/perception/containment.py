@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.perception.front import PART, WHOLE
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
 
@@ -15,8 +16,6 @@ _SLACK_M, _ABOVE_M = 0.02, 0.04
 """So far outside of a holder's box, and above it, the middle of what is in it can be measured."""
 _ANNOUNCED = 3
 """Looks in which it is reported that something was shut in: a message can be lost."""
-PART, WHOLE = "drawer", "cabinet"
-"""Types of which one is a part of the other: their boxes have much in common, and still they are two objects."""
 _FIXED = frozenset({WHOLE, "cupboard", "microwave", "oven", "fridge", "dishwasher", "safe"})
 """Types of what stays when it opens or closes: what is in it stays, too, wherever the middle of it is measured."""
 _PULLED = 0.8

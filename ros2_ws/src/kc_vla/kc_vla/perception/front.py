@@ -21,6 +21,8 @@ Numbers = NDArray[np.float64]
 Vector = tuple[float, float, float]
 CONTAINERS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe", "box"})
 """Types of what opens and closes."""
+PART, WHOLE = "drawer", "cabinet"
+"""Types of which one is a part of the other: their boxes have much in common, and still they are two objects."""
 _AROUND_PX = 8
 _ROOM, _OFF_M = 0.7, 0.02
 """A piece of furniture reaches so far from its middle, for its diagonal; and it is located so far off, m."""
@@ -53,6 +55,7 @@ class Front:
         bar: middle of the bar of its handle, m.
         standing: the bar stands upright, as that of a door does.
         hinge: point of the edge that is further from the bar (x, y), m; None without a standing bar.
+        standoff: of the bar's middle from the front, m.
         opening: how far it is before where it is shut, m; None where that is not seen.
     """
 
@@ -60,6 +63,7 @@ class Front:
     bar: Vector
     standing: bool
     hinge: tuple[float, float] | None
+    standoff: float
     opening: float | None = None
 
 
@@ -129,7 +133,8 @@ def _front(
         left, right = _edges(sideways[flat], at)
         edge = left if at - left > right - at else right
         hinge_x, hinge_y, _ = ((plane.offset - _INSET_M) * out + edge * aside).tolist()
-        best = number, plane, Front(plane.yaw, (x, y, up), standing, (hinge_x, hinge_y) if standing else None)
+        hinge = (hinge_x, hinge_y) if standing else None
+        best = number, plane, Front(plane.yaw, (x, y, up), standing, hinge, surface - _BAR_HALF_M)
     return best
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,13 @@ Numbers = NDArray[np.float64]
 HANDLE, HINGE, OPENING = "handle", "hinge", "opening"
 """Attributes that say it: the middle of the bar (x, y, z), m; a point of the axis of a door (x, y), m; m or rad."""
 OF_FRONT = frozenset({HANDLE, HINGE, OPENING})
-_SHUT_LOOKS, _OPEN_LOOKS = 7, 3
-"""Looks that count: where it is shut stays, and how far it is open changes."""
+_SHUT_LOOKS, _OPEN_LOOKS, _PLACES = 7, 3, 15
+"""Looks that count: where it is shut stays, how far it is open changes, and where its bar is on it stays, too."""
+_LEAST_DEEP, _MOST_DEEP = 0.4, 1.2
+"""Share of the size that was located, bars included, that the depth behind a front has."""
+
+_SURE_LOOKS, _SAME_M = 3, 0.03
+"""After so many looks it is known where a bar is that is shut: one that is further away is not, m."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,22 @@ class FrontRecord:
 
     def __init__(self) -> None:
         self._shut: deque[Front] = deque(maxlen=_SHUT_LOOKS)
+        self._strange: deque[Front] = deque(maxlen=_SHUT_LOOKS)
         self._open: deque[Front] = deque(maxlen=_OPEN_LOOKS)
         self._swung: deque[float] = deque(maxlen=_OPEN_LOOKS)
+        self._places: deque[tuple[float, float]] = deque(maxlen=_PLACES)
         self._opened: Front | None = None
         self._closed: Front | None = None
+
+    @property
+    def bar(self) -> Numbers:
+        """Return the middle of the bar as it was seen last (3,), m; NaN where none was seen."""
+        return np.full(3, np.nan) if self.newest is None else np.array(self.newest.bar)
+
+    @property
+    def newest(self) -> Front | None:
+        """Return the front as it was seen last; None where none was seen."""
+        return self._opened or self._closed
 
     @property
     def bar_height(self) -> float:
@@ -66,22 +84,58 @@ class FrontRecord:
         known = self._closed or self._opened
         return np.nan if known is None else known.bar[2]
 
-    def see(self, front: Front, opened: bool) -> None:
+    def see(self, front: Front, opened: bool, middle: Sequence[float]) -> None:
         """Take in a look that showed a bar.
 
         Args:
             front: as it was seen.
             opened: whether it was open then.
+            middle: of what it belongs to, as that was located in this look (3,), m.
         """
-        if not opened:
-            self._open.clear()
-            self._swung.clear()
-            self._opened = None
-        (self._open if opened else self._shut).append(front)
+        if opened and self._is_of_another(front):
+            return
+        if not opened or (self._closed is None and not front.standing):
+            away = np.subtract(middle, front.bar)
+            self._places.append((float(away[:2] @ (np.cos(front.yaw), np.sin(front.yaw))), float(away[2])))
         if opened:
+            self._open.append(self._level(front))
             self._opened = _middle_of(self._open)
-        else:
-            self._closed = _middle_of(self._shut)
+            return
+        self._open.clear()
+        self._swung.clear()
+        self._opened = None
+        self._see_shut(front)
+        self._closed = _middle_of(self._shut)
+
+    def _level(self, front: Front) -> Front:
+        """Return an open drawer with its bar as high as when it was seen shut."""
+        shut = self._closed
+        if shut is None or shut.standing or front.standing:
+            return front
+        return replace(front, bar=(*front.bar[:2], shut.bar[2]))
+
+    def _is_of_another(self, front: Front) -> bool:
+        """Return whether a bar cannot be that of the drawer that was seen shut: a drawer slides, it is led straight."""
+        shut = self._closed
+        if shut is None or shut.standing or front.standing:
+            return False
+        ahead, aside, up = np.subtract(front.bar, shut.bar).tolist()
+        across = aside * np.cos(shut.yaw) - ahead * np.sin(shut.yaw)
+        return bool(max(abs(up), abs(across)) > _SAME_M)
+
+    def _see_shut(self, front: Front) -> None:
+        """Take in a look at what is shut: its bar is where it was, but for furniture that was moved.
+
+        While something opens, its state is known some looks later than it has changed.
+        """
+        known = self._closed
+        if known is None or len(self._shut) < _SURE_LOOKS or math.dist(front.bar, known.bar) < _SAME_M:
+            self._shut.append(front)
+            self._strange.clear()
+            return
+        self._strange.append(front)
+        if len(self._strange) == _SHUT_LOOKS:
+            self._shut, self._strange = self._strange, deque(maxlen=_SHUT_LOOKS)
 
     def look(self, frame: CameraFrame, opened: bool) -> None:
         """Take in how far a door with a known axis is open in an image, if it is open and no bar was seen."""
@@ -90,6 +144,38 @@ class FrontRecord:
             swung = swung_in(frame, shut)
             if swung is not None:
                 self._swung.append(swung)
+
+    def behind(self, opened: bool, slides: bool, position: Numbers) -> Numbers:
+        """Return the middle of what the front belongs to (3,), m: depth shows a bar better than what is behind it.
+
+        A drawer goes with its bar, which is in the middle of its front. What has a door stays behind where that was
+        shut. How far the middle is behind the bar, and below it, is the median of many looks.
+
+        Args:
+            opened: whether it is open.
+            slides: whether it is a drawer.
+            position: where its middle was located (3,), m.
+        """
+        front = self._opened if opened and slides else self._closed
+        if front is None or front.standing is slides or not self._places:
+            return position
+        out = np.array([np.cos(front.yaw), np.sin(front.yaw), 0.0])
+        along, rise = np.median(self._places, axis=0).tolist()
+        if slides:
+            return np.asarray(front.bar + along * out + np.array([0.0, 0.0, rise]))
+        return np.asarray(position + float((front.bar - position) @ out + along) * out)
+
+    def depth(self, located: float) -> float:
+        """Return how deep what the front belongs to is, m: its front is as far before its middle as its back behind it.
+
+        Args:
+            located: its size in that direction, as it was located: with bars, and an open door, or without, m.
+        """
+        front = self._closed or self._opened
+        if front is None or not self._places:
+            return located
+        deep = 2.0 * (-float(np.median(self._places, axis=0)[0]) - front.standoff)
+        return deep if _LEAST_DEEP * located < deep < _MOST_DEEP * located else located
 
     def known(self, opened: bool, position: Numbers, size: Numbers) -> KnownFront:
         """Return what is known of the front now.

@@ -94,8 +94,8 @@ class PlaceFilter:
 
     def _see_size(self, seen: LocatedObject) -> None:
         if any(seen.size):
-            weight = max(1.0 / (self._looks + 1), _SIZE_WEIGHT) if self.size.any() else 1.0
-            self.size = self.size + weight * (np.array(seen.size, float) - self.size)
+            weight = max(1.0 / (self._looks + 1), _SIZE_WEIGHT) * min(1.0, _information(seen) / self._sharpest)
+            self.size = self.size + (weight if self.size.any() else 1.0) * (np.array(seen.size, float) - self.size)
 
 
 def _information(seen: LocatedObject) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.relations import PLACE
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.front import PART
 from kc_vla.perception.front_record import OF_FRONT, FrontRecord, KnownFront
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.place_filter import PlaceFilter
@@ -105,8 +107,9 @@ class ObjectTrack:
 
     @property
     def position(self) -> Numbers:
-        """Return the position of its middle (3,), m."""
-        return self.place.position
+        """Return the position of its middle (3,), m: behind its front, where that was seen."""
+        slides = plain_type(self.types.best) == PART
+        return self._front.behind(self.is_open, slides, self.place.position)
 
     @property
     def size(self) -> Numbers:
@@ -128,6 +131,11 @@ class ObjectTrack:
     def is_open(self) -> bool:
         """Return whether most looks say that it is open."""
         return plain_type(self.state) in _OPENED
+
+    @property
+    def bar(self) -> Numbers:
+        """Return the middle of the bar of its front as it was seen last (3,), m; NaN where none was seen."""
+        return self._front.bar
 
     @property
     def bar_height(self) -> float:
@@ -158,10 +166,15 @@ class ObjectTrack:
         self._found(stamp_ns)
         self._vote(seen)
 
+    def meet(self, stamp_ns: int) -> None:
+        """Take in a look that found it, and measured nothing of it."""
+        self._found(stamp_ns)
+
     def take_over(self, young: ObjectTrack) -> None:
         """Go on where a younger track is that turned out to be the same object."""
         self.place, self._states, self._last = young.place, young._states, young._last
         self.placed_ns, self._shapes = young.placed_ns, young._shapes
+        self._front = self._front if np.isnan(young.bar_height) else young._front
         self._found(young.seen_ns)
 
     def look_at_door(self, frame: CameraFrame) -> None:
@@ -200,8 +213,15 @@ class ObjectTrack:
             box_size,
         )
 
+    def summary(self) -> LocatedObject:
+        """Return what all looks say together, as one look that found it."""
+        x, y, z = (float(value) for value in self.position)
+        width, depth, height = (float(value) for value in self.size)
+        size, front = (width, depth, height), self._front.newest
+        return replace(self._last, object_type=self.types.best, position=(x, y, z), size=size, front=front)
+
     def _known_front(self) -> KnownFront:
-        return self._front.known(self.is_open, self.position, self.size)
+        return self._front.known(self.is_open, self.place.position, self.size)
 
     def _own_box(self, front: KnownFront) -> tuple[float, tuple[float, float, float]]:
         """Return the yaw of its own box, rad, and its size along the axes of that, m."""
@@ -213,7 +233,8 @@ class ObjectTrack:
         if out is None:
             return 0.0, (wide, deep, high)
         yaw = (out + 2 * np.pi) % (2 * np.pi) - np.pi
-        return yaw, (deep, wide, high) if abs(np.sin(yaw)) > abs(np.cos(yaw)) else (wide, deep, high)
+        into, across = (deep, wide) if abs(np.sin(yaw)) > abs(np.cos(yaw)) else (wide, deep)
+        return yaw, (self._front.depth(into), across, high)
 
     def _current_attributes(self, front: KnownFront) -> dict[str, str]:
         """Return the attributes to report; one that was reported and holds no more is empty."""
@@ -241,7 +262,7 @@ class ObjectTrack:
         if seen.shape is not None:
             self._shapes.append(seen.shape)
         if seen.front is not None:
-            self._front.see(seen.front, self.is_open)
+            self._front.see(seen.front, self.is_open, seen.position)
         for name, value in seen.attributes.items():
             if name != POSITION and (name in self._attributes or len(self._attributes) < _MOST_ATTRIBUTES):
                 self._attributes.setdefault(name, Votes(_ATTRIBUTE_KEPT)).add(value, seen.confidence)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from kc_vla.memory.long_term.detections import plain_type
-from kc_vla.perception.containment import PART, WHOLE
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
+from kc_vla.perception.front import PART, WHOLE
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
 
@@ -28,7 +28,11 @@ _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
 _ALIKE_VOLUME, _DISPLACED = 2.5, 0.25
 """Two solids of about one volume do not have so much of the smaller one in common; an apple and a bowl do."""
-_RISE, _LEAST_RISE_M = 0.6, 0.05
+_NESTED = 0.4
+"""Two pieces of furniture of one type, of which the smaller one has this share of its volume in the other, are one."""
+_SAME_BAR_M, _BY_BAR = 0.02, 0.1
+"""Bars of handles that are no further apart are one, m; and what it costs that they are of one piece of furniture."""
+_RISE, _LEAST_RISE_M = 0.5, 0.05
 """Two drawers are above one another whose middles are apart by this share of their height, and by so much, m."""
 _POINT_M = 0.02
 """Likewise, of things whose size nobody knows."""
@@ -57,7 +61,7 @@ def near(
     gate = np.where(opening[None], np.maximum(gate, _OPENS_SHARE * diagonals[None]), gate)
     cost = (away / gate) ** 2 + _unlike(tracks, seen, diagonals)
     cost[(away > gate) | _never_one(tracks, seen)] = _NEW
-    return _cheapest(cost)
+    return _cheapest(np.where(_same_bar(tracks, seen), _BY_BAR, cost))
 
 
 def moved(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> dict[int, int]:
@@ -67,12 +71,20 @@ def moved(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> dict[
     return _cheapest(_moving_cost(tracks, seen))
 
 
-def moved_on(lost: Sequence[ObjectTrack], young: Sequence[ObjectTrack]) -> dict[int, int]:
+def moved_on(
+    lost: Sequence[ObjectTrack], young: Sequence[ObjectTrack], hangs: Sequence[bool] | None = None
+) -> dict[int, int]:
     """Return likewise which young tracks are lost ones of the same type and looks that go on there.
 
     None is that was seen since the young one began. One of which nobody knows that it left its place can be no farther
     away than it is large, where the young one stands before that place. Where several that are alike have left their
     places, nobody knows which of them a young one is: it is another one then.
+
+    Args:
+        lost: tracks that this look does not show.
+        young: tracks to find among them.
+        hangs: for each lost one, whether there is nothing below it: a hand carried it, so that it left its place; None:
+            for none.
     """
     if not lost or not young:
         return {}
@@ -81,6 +93,7 @@ def moved_on(lost: Sequence[ObjectTrack], young: Sequence[ObjectTrack]) -> dict[
         np.array([each.position for each in young])[:, None] - np.array([each.position for each in lost])[None], axis=2
     )
     left = np.array([bool(each.empty or each.unseen or each.gone_ns) for each in lost])
+    left |= np.zeros(len(lost), bool) if hangs is None else np.array(hangs, bool)
     beside = away <= np.linalg.norm([each.size for each in lost], axis=1)[None]
     later = np.array([each.seen_ns for each in lost])[None] >= _column([each.begun_ns for each in young])
     cost = np.where(later | ~(left[None] | beside), _NEW, cost)
@@ -148,11 +161,71 @@ class SeenBoxes:
         apart = np.abs(np.array(seen.position) - places)
         common = np.clip((own + sizes) / 2 - apart, 0.0, np.minimum(own, sizes)).prod(axis=1)
         one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
+        one |= _same_furniture(self._tracks, seen) & (self._nested(seen) > _NESTED)
         unknown = ~sizes.any(axis=1) | (not own.any())
         one = np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one)
+        one |= _same_bar(self._tracks, [seen])[0]
         there = [self._tracks[at] for at in np.flatnonzero(one)]
         others = _never_one(there, [seen])[0]
         return next((each for each, other in zip(there, others, strict=True) if not other), None)
+
+    def around(self, drawer: LocatedObject) -> ObjectTrack | None:
+        """Return the drawer at whose place another one seems to be, as seen from above: the nearest in height."""
+        nested = _same_furniture(self._tracks, drawer) & (self._nested(drawer) > _NESTED)
+        there = [self._tracks[at] for at in np.flatnonzero(nested) if plain_type(drawer.object_type) == PART]
+        return min(there, key=lambda each: abs(float(each.position[2]) - drawer.position[2]), default=None)
+
+    def _nested(self, seen: LocatedObject) -> Numbers:
+        """Return for each box (N,) how much it has in common with a detection, as a share of the smaller one.
+
+        Drawers are compared from above: no drawer is before another one, and their heights are compared elsewhere.
+        """
+        sides = 2 if plain_type(seen.object_type) == PART else 3
+        places, sizes = self._boxes[: len(self._tracks), 0, :sides], self._boxes[: len(self._tracks), 1, :sides]
+        own = np.array(seen.size[:sides], float)
+        room = np.minimum(own, sizes)
+        common = np.clip((own + sizes) / 2 - np.abs(np.array(seen.position[:sides]) - places), 0.0, room).prod(axis=1)
+        smaller = np.minimum(own.prod(), sizes.prod(axis=1))
+        return np.asarray(common / np.where(smaller > 0.0, smaller, np.inf))
+
+
+def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[int, int]:
+    """Return by the number of each young track that is a second one of known furniture the number of that.
+
+    Furniture is never within another piece of its type, and each bar belongs to one piece. A drawer at the place of one
+    with a bar is another one only if its own bar is seen: the height of its middle is measured far worse.
+    """
+    boxes, bars = SeenBoxes(known, 0), SeenBoxes([each for each in known if not np.isnan(each.bar_height)], 0)
+    at = {id(each): number for number, each in enumerate(known)}
+    found = {}
+    for number, each in enumerate(young):
+        if _is_furniture(each):
+            seen = each.summary()
+            same = boxes.same(seen)
+            if same is None and seen.front is None:
+                same = bars.around(seen)
+            if same is not None and _is_furniture(same):
+                found[number] = at[id(same)]
+    return found
+
+
+def _is_furniture(track: ObjectTrack) -> bool:
+    return plain_type(track.types.best) in IMMOVABLE
+
+
+def _same_furniture(tracks: Sequence[ObjectTrack], seen: LocatedObject) -> NDArray[np.bool_]:
+    """Return for each track (N,) whether it and a detection are furniture of one type."""
+    kind = plain_type(seen.object_type)
+    return np.array([kind in IMMOVABLE and plain_type(each.types.best) == kind for each in tracks], bool)
+
+
+def _same_bar(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:
+    """Return (detections, tracks) whether the two are of one type and have the same bar of a handle."""
+    mine = np.array([each.bar for each in tracks]).reshape(-1, 3)
+    given = np.array([np.full(3, np.nan) if each.front is None else each.front.bar for each in seen]).reshape(-1, 3)
+    away = np.linalg.norm(given[:, None] - mine[None], axis=2)
+    other = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
+    return np.asarray((away < _SAME_BAR_M) & ~other)  # NaN is not near
 
 
 def displaced(tracks: Sequence[ObjectTrack], found: Sequence[ObjectTrack]) -> NDArray[np.bool_]:

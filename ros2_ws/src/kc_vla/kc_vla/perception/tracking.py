@@ -13,7 +13,7 @@ from kc_vla.perception.absence import Absence, absences, empty_places, sight_lin
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
-from kc_vla.perception.track_association import SeenBoxes, by_source, displaced, moved, moved_on, near
+from kc_vla.perception.track_association import SeenBoxes, by_source, displaced, doubles, moved, moved_on, near
 from kc_vla.perception.tracks import TrackerSettings, Tracks
 
 
@@ -81,7 +81,7 @@ class _Look:
             each.look_at_door(self._frame)
         shut = tracks.containment.update(tracks.known, found)
         gone = tracks.let_go()
-        renamed = tracks.rejoin()
+        renamed = tracks.rejoin() | tracks.unite()
         gone = [*(name for name in gone if name not in renamed.values()), *renamed]
         found = {renamed.get(name, name): tracks.named(renamed.get(name, name)) for name in found}
         reported = [each.reported() for each in found.values()] + [each.reported(in_image=False) for each in shut]
@@ -191,9 +191,12 @@ class _Look:
         """Give ids to what enough looks have found, that of an object that was here before where it is one."""
         tracks = self._tracks
         ready = [each for each in tracks.doubted if id(each) in self._found and self._is_ready(each)]
+        for number, at in doubles(ready, tracks.known).items():
+            self._absorb(ready[number], tracks.known[at])
+        ready = [each for each in ready if id(each) in self._found]
         missed = (each for each in tracks.known if id(each) not in self._found and not each.shut)
         lost = [each for each in (*missed, *tracks.lost.values()) if not self._is_named(each.source_id)]
-        again = moved_on(lost, ready)
+        again = moved_on(lost, ready, [tracks.hangs(each) for each in lost])
         for number, each in enumerate(ready):
             if number not in again or self._is_named(each.source_id):
                 tracks.believe(each)
@@ -201,6 +204,14 @@ class _Look:
             known = lost[again[number]]
             tracks.go_on(known, each)
             self._of = {at: known if track is each else track for at, track in self._of.items()}
+
+    def _absorb(self, double: ObjectTrack, known: ObjectTrack) -> None:
+        """Count a track that is a second one of what is known as a look at that."""
+        self._tracks.forget(double)
+        known.meet(self._stamp_ns)
+        self._found.discard(id(double))
+        self._found.add(id(known))
+        self._of = {at: known if track is double else track for at, track in self._of.items()}
 
     def _is_ready(self, track: ObjectTrack) -> bool:
         settings = self._settings

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.perception.camera_frame import CameraFrameError
 from kc_vla.perception.containment import Containment
 from kc_vla.perception.front import CONTAINERS
 from kc_vla.perception.track import ObjectTrack
-from kc_vla.perception.track_association import began_elsewhere
+from kc_vla.perception.track_association import began_elsewhere, doubles
 
 _BACK_NS = 1_000_000_000
 """So far a clock that is set right may go back; further, time has begun anew."""
+_HANGS_M, _BESIDE_M = 0.05, 0.03
+"""What is so far above all that could carry it hangs, m; that reaches so far to the side of where it is located, m."""
 
 _MOST_TYPES = 1000
 _REST = "object"
@@ -50,6 +55,7 @@ class TrackerSettings:
     Attributes:
         births: looks that have to find a new object ...
         of_looks: ... of so many at its place.
+        support_m: height of the surface that things stand on, m; None where that is not known.
         sure: confidence from which one look with a measured place is enough.
         empty_looks: looks in a row that show the place of an object empty before it is gone.
         unseen_looks: likewise, of looks that do not prove it: without depth, or of what is very thin.
@@ -65,6 +71,7 @@ class TrackerSettings:
             run for the same one.
     """
 
+    support_m: float | None = None
     births: int = 2
     of_looks: int = 3
     sure: float = 0.98
@@ -160,6 +167,42 @@ class Tracks:
         if self.lost.pop(known.object_id, None) is not None:
             self.known.append(known)
 
+    def unite(self) -> dict[str, str]:
+        """Let furniture that is known twice go on as the one of the two that was known first.
+
+        Returns:
+            The ids of the first ones by those of the second ones, which end.
+        """
+        renamed: dict[str, str] = {}
+        kept: list[ObjectTrack] = []
+        for each in sorted(self.known, key=lambda track: track.begun_ns):
+            at = {} if self._is_named(each) else doubles([each], kept)
+            if not at:
+                kept.append(each)
+                continue
+            first = kept[at[0]]
+            if each.seen_ns > first.seen_ns:
+                first.see(each.summary(), each.seen_ns)
+            renamed[each.object_id] = first.object_id
+        self.known = [each for each in self.known if each.object_id not in renamed]
+        self._rename_holders(renamed)
+        return renamed
+
+    def forget(self, track: ObjectTrack) -> None:
+        """Forget a track that was not believed."""
+        self._leave_doubted(track)
+
+    def hangs(self, track: ObjectTrack) -> bool:
+        """Return whether there is nothing below a track that is not in anything: a hand carried it when it was seen."""
+        support_m = self.settings.support_m
+        if support_m is None or track.holder or plain_type(track.types.best) in IMMOVABLE or not track.size.any():
+            return False
+        low = track.position[2] - track.size[2] / 2
+        if low < support_m + _HANGS_M:
+            return False
+        others = (each for each in self.known if each is not track)
+        return not any(_is_below(each, track, low) for each in others)
+
     def named(self, object_id: str) -> ObjectTrack:
         """Return the believed track with an id, which there has to be."""
         return next(each for each in self.known if each.object_id == object_id)
@@ -179,9 +222,12 @@ class Tracks:
             renamed[track.object_id] = known.object_id
             self.known = [known if each is track else each for each in self.known]
             del self.lost[known.object_id]
+        self._rename_holders(renamed)
+        return renamed
+
+    def _rename_holders(self, renamed: Mapping[str, str]) -> None:
         for each in self.known:
             each.holder = renamed.get(each.holder, each.holder)
-        return renamed
 
     def _is_named(self, track: ObjectTrack) -> bool:
         return self.settings.trust_ids and bool(track.source_id)
@@ -204,6 +250,12 @@ class Tracks:
 
     def _leave_doubted(self, track: ObjectTrack) -> None:
         self.doubted = [each for each in self.doubted if each is not track]
+
+
+def _is_below(other: ObjectTrack, track: ObjectTrack, low: float) -> bool:
+    """Return whether a track is above another one, or in it, so that this can carry it; `low`: its lower side, m."""
+    beside = np.abs(track.position - other.position) - other.size / 2
+    return bool((beside[:2] < _BESIDE_M).all() and low < other.position[2] + other.size[2] / 2 + _HANGS_M)
 
 
 def _age_s(track: ObjectTrack, now_ns: int) -> float:

@@ -7,7 +7,6 @@ in the base's frame, m; `hinge` a point x, y on the axis of a door, m; `opening`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.perception.front_record import HANDLE, HINGE, OPENING
 from kc_vla.skills.interface import SkillError, Vector
-from kc_vla.skills.perceived import CLOSED, PerceivedThing
+from kc_vla.skills.perceived import CLOSED, PerceivedThing, numbers_of
 
 STANDOFF_M, _BELOW_TOP_M = 0.045, 0.01
 """Usual distances of a drawer's bar from its front, and from the upper edge of that, m."""
@@ -81,25 +80,3 @@ def handle_of(thing: PerceivedThing) -> Handle:
         side = left
     turn = -1 if side > 0 else 1
     return Handle(place, out, hinge, turn, wide)
-
-
-def numbers_of(thing: PerceivedThing, name: str, count: int) -> Vector | None:
-    """Return the numbers (count,) of an attribute; None where it is not reported.
-
-    Raises:
-        SkillError: it is no such list of finite numbers.
-    """
-    text = _text(thing.attributes, name)
-    if not text:
-        return None
-    try:
-        found = np.array([float(each) for each in text.split()])
-    except ValueError:
-        found = np.empty(0)
-    if len(found) != count or not np.isfinite(found).all():
-        raise SkillError(f"the attribute '{name}' of {thing.object_id} is {text[:40]!r}: {count} numbers are meant")
-    return found
-
-
-def _text(attributes: Mapping[str, str], name: str) -> str:
-    return attributes.get(name, "")

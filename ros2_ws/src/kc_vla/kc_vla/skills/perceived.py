@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.views import RegionView
 from kc_vla.perception.front import CONTAINERS
+from kc_vla.perception.front_record import HANDLE
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.skills.interface import SkillError, Vector
 
@@ -21,6 +22,8 @@ _UPRIGHT = 0.97
 _ROUND = 0.85
 """What is so much as long as it is wide and high, and stands on none of its sides, is round."""
 _YAWS = np.radians(np.arange(0.0, 90.0, 5.0))
+_SAME_BAR_M, _NESTED = 0.02, 0.4
+"""Bars of one piece of furniture are no further apart, m; and another piece has less of its volume in common."""
 _EMPTY_LOOKS = 3
 """Looks that show the place of a thing empty after which it is forgotten."""
 _LEFT_IN_PLACE = IMMOVABLE | {"tray"}
@@ -128,6 +131,44 @@ class PerceivedThing:
         return np.asarray(self.rotation.apply(point) + self.position)
 
 
+def numbers_of(thing: PerceivedThing, name: str, count: int) -> Vector | None:
+    """Return the numbers (count,) of an attribute; None where it is not reported.
+
+    Raises:
+        SkillError: it is no such list of finite numbers.
+    """
+    text = thing.attributes.get(name, "")
+    if not text:
+        return None
+    try:
+        found = np.array([float(each) for each in text.split()])
+    except ValueError:
+        found = np.empty(0)
+    if len(found) != count or not np.isfinite(found).all():
+        raise SkillError(f"the attribute '{name}' of {thing.object_id} is {text[:40]!r}: {count} numbers are meant")
+    return found
+
+
+def _is_double(one: PerceivedThing, other: PerceivedThing) -> bool:
+    """Return whether two pieces of furniture of one type are in one place: drawers by their bars, others by boxes."""
+    if one.object_type != other.object_type:
+        return False
+    try:
+        bars = [numbers_of(each, HANDLE, 3) for each in (one, other)]
+    except SkillError:  # the skill that needs this handle says what is wrong with it
+        return False
+    if bars[0] is not None and bars[1] is not None:
+        return bool(np.linalg.norm(bars[0] - bars[1]) < _SAME_BAR_M)
+    apart, extents = np.abs(one.position - other.position), np.array([one.extent, other.extent])
+    common = np.clip(extents.mean(axis=0) - apart, 0.0, extents.min(axis=0)).prod()
+    return one.object_type != "drawer" and bool(common > _NESTED * extents.prod(axis=1).min())
+
+
+def _without_ended(thing: PerceivedThing) -> PerceivedThing:
+    """Return a thing without the attributes that were reported before and hold no more: those are reported as empty."""
+    return replace(thing, attributes={name: text for name, text in thing.attributes.items() if text})
+
+
 def _opens(thing: PerceivedThing) -> bool:
     return plain_type(thing.object_type) in CONTAINERS
 
@@ -148,6 +189,8 @@ class PerceivedScene:
     def __init__(self) -> None:
         self._things: dict[str, PerceivedThing] = {}
         self._empty: Counter[str] = Counter()
+        self._names: dict[str, tuple[str, str]] = {}
+        """Id and type of what the hand had, by the id with which it is reported since."""
         self.now_s = float("-inf")
 
     def take(
@@ -168,15 +211,48 @@ class PerceivedScene:
         if stamp_s < self.now_s:
             return
         self.now_s = stamp_s
-        seen = list(things)
+        seen = self._named([_without_ended(each) for each in things])
         if view is not None:
             self._forget_gone(view, {each.object_id for each in seen}.union(kept))
         for each in seen:
             self._things.pop(each.object_id, None)
             self._things[each.object_id] = each
             self._empty.pop(each.object_id, None)
+        self._forget_doubles({each.object_id for each in seen})
         while len(self._things) > MOST_THINGS:
             del self._things[next(iter(self._things))]
+
+    def _named(self, things: Sequence[PerceivedThing]) -> list[PerceivedThing]:
+        """Return things with the names that they have here; a name that is reported itself is that of no other one."""
+        for name in {each.object_id for each in things}:
+            self._names = {other: known for other, known in self._names.items() if known[0] != name}
+        found = []
+        for each in things:
+            name, kind = self._names.get(each.object_id, (each.object_id, each.object_type))
+            found.append(replace(each, object_id=name, object_type=kind))
+        return found
+
+    def same(self, reported: str, thing: PerceivedThing) -> None:
+        """Note that what is reported with an id is a thing that the hand held: it keeps the name that it had there.
+
+        Perception may lose sight of a thing in the hand, or take it for another one from so near.
+
+        Args:
+            reported: the id.
+            thing: as it was held.
+        """
+        if reported == thing.object_id or (seen := self._things.pop(reported, None)) is None:
+            return
+        self._names[reported] = thing.object_id, thing.object_type
+        self._things[thing.object_id] = replace(seen, object_id=thing.object_id, object_type=thing.object_type)
+        self._empty.pop(reported, None)
+
+    def _forget_doubles(self, seen: set[str]) -> None:
+        """Forget furniture in whose place another piece of its type was seen: perception found that they are one."""
+        furniture = {name: each for name, each in self._things.items() if plain_type(each.object_type) in IMMOVABLE}
+        for name, each in furniture.items():
+            if name not in seen and any(_is_double(each, furniture[other]) for other in seen & furniture.keys()):
+                del self._things[name]
 
     def _forget_gone(self, view: RegionView, kept: Collection[str]) -> None:
         """Forget what was not seen though its place was, as depth passes through what is not there."""
@@ -201,11 +277,12 @@ class PerceivedScene:
         """Forget everything, as where another episode begins."""
         self._things.clear()
         self._empty.clear()
+        self._names.clear()
         self.now_s = float("-inf")
 
     def find(self, object_id: str) -> PerceivedThing | None:
-        """Return a thing as it was seen last; None for one that never was."""
-        return self._things.get(object_id)
+        """Return a thing as it was seen last, by its name here or as it is reported; None for one that never was."""
+        return self._things.get(self._names.get(object_id, (object_id, ""))[0])
 
     def need(self, object_id: str) -> PerceivedThing:
         """Return a thing as it was seen last.

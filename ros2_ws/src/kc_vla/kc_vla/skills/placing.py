@@ -17,7 +17,7 @@ from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import look_into, look_towards
-from kc_vla.skills.perceived import CLOSED, PerceivedThing
+from kc_vla.skills.perceived import CLOSED, PerceivedThing, is_carried
 from kc_vla.skills.releasing import carried, lowered_and_released
 from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import is_wide_open, opened_wide
@@ -39,8 +39,8 @@ _DROPS = (0.004, 0.03, 0.055, 0.08)
 """A thing is released so far above what it is to stand on, m; higher where a hollow has no room for the hand."""
 _FREED, _FREED_OPEN = 0.018, 0.03
 """The fingers open by so much to release a thing in a hollow, and elsewhere, m."""
-_FOUND_M = 0.08
-"""It is at its place when it is seen no further than this from it, m."""
+_FOUND_M, _ALIKE = 0.08, 1.6
+"""It is at its place when it is seen no further than this from it, m; its diagonal differs by less then."""
 _FOUND_HIGH_M = 0.04
 """... and no higher than this above what it was put on, m."""
 _NEAR_BASE = 0.3
@@ -55,14 +55,12 @@ _WayDown = tuple[ToolPose, tuple[ArmPath, Vector]]
 
 def put_down(context: SkillContext, object_id: str, holder_id: str) -> Skill:
     """Put what is in the hand on or into a thing."""
-    name = yield from put(context, object_id, holder_id)
-    return "" if name == object_id else f"{object_id} is called {name} now"
+    yield from put(context, object_id, holder_id)
+    return ""
 
 
-def put(context: SkillContext, object_id: str, holder_id: str) -> Generator[Step, None, str]:
-    """Yield the steps that put what is in the hand on or into a thing; return the id that it is seen with then.
-
-    A perception that lost sight of it in the hand may know it by another one.
+def put(context: SkillContext, object_id: str, holder_id: str) -> Iterator[Step]:
+    """Yield the steps that put what is in the hand on or into a thing.
 
     Raises:
         SkillError: it is not in the hand, has no room there, or is not seen there afterwards.
@@ -78,10 +76,10 @@ def put(context: SkillContext, object_id: str, holder_id: str) -> Generator[Step
         raise SkillError(f"{holder_id} is closed")
     space = None if holder is None else opened_front(context.scene, holder_id)
     if held.raised and space is None and holder is not None:
-        object_id = yield from put(context, object_id, SURFACE)
+        yield from put(context, object_id, SURFACE)
         yield from pick_up(context, object_id)
     elif space is not None and not (held.raised and is_wide_open(context, holder_id)):
-        object_id = yield from put(context, object_id, SURFACE)
+        yield from put(context, object_id, SURFACE)
         yield from opened_wide(context, holder_id)
         yield from context.look_for(object_id)
         yield from take_tilted(context, context.scene.need(object_id), None)
@@ -105,14 +103,16 @@ def put(context: SkillContext, object_id: str, holder_id: str) -> Generator[Step
     seen = _seen_at(context, thing, before, since_s, target)
     if seen is None:
         raise SkillError(f"{object_id} is not seen after it was put on or into {holder_id}")
-    _check_there(seen, holder_id, target)
-    return seen.object_id
+    context.scene.same(seen.object_id, thing)
+    _check_there(context.scene.need(object_id), holder_id, target)
 
 
 def _seen_at(
     context: SkillContext, thing: PerceivedThing, before: Mapping[str, Vector], since_s: float, target: Vector
 ) -> PerceivedThing | None:
     """Return a thing as it is seen after it was put down; None where it is not.
+
+    What is new at its place and about as large is that thing, whatever it is taken for there.
 
     Args:
         context: of the skill.
@@ -129,9 +129,9 @@ def _seen_at(
         was = before.get(each.object_id)
         return _off(each.position, target) < _FOUND_M and (was is None or _off(was, target) > _FOUND_M)
 
-    return next(
-        (each for each in context.scene.since(since_s) if each.object_type == thing.object_type and is_new(each)), None
-    )
+    large = float(np.linalg.norm(thing.extent))
+    things = (each for each in context.scene.since(since_s) if is_carried(each.object_type) and is_new(each))
+    return next((each for each in things if large / _ALIKE < np.linalg.norm(each.extent) < large * _ALIKE), None)
 
 
 def _off(place: Vector, target: Vector) -> float:
@@ -151,9 +151,9 @@ def _way_or_room(
     except SkillError:
         if not can_open_further(context, holder_id):
             raise
-    object_id = yield from put(context, held.thing.object_id, SURFACE)
+    yield from put(context, held.thing.object_id, SURFACE)
     yield from pulled_out(context, holder_id)
-    yield from pick_up(context, object_id)
+    yield from pick_up(context, held.thing.object_id)
     assert context.held is not None
     return _way_down(context, context.held, context.scene.need(holder_id), holder_id)
 

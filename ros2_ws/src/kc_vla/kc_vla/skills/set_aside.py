@@ -30,7 +30,7 @@ def with_free_hand(context: SkillContext, work: Iterator[Step], clear: Sequence[
     name = held.thing.object_id
     context.keep_clear = clear
     try:
-        name = yield from put(context, name, SURFACE)
+        yield from put(context, name, SURFACE)
     except SkillError as failure:
         raise SkillError(f"the hand cannot be freed: {failure}") from None
     finally:

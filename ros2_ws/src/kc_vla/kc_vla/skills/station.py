@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -116,10 +115,7 @@ class SkillStation:
         return (self._worktop(), *map(self._observed, self._in_sight()))
 
     def _recognize(self) -> None:
-        """Find out what is in the hand since before this began, or what that is called now, by what is seen there.
-
-        A perception that was started again gives everything an id that is new.
-        """
+        """Find out what is in the hand since before this began, or is reported with another id now, by what is seen."""
         context, held = self.context, self.context.held
         since_s = context.scene.now_s - _JUST_S
         if held is None and not context.unknown:
@@ -127,16 +123,14 @@ class SkillStation:
         if held is not None and (held.raised or held.turned or context.seen_since(held.thing.object_id, since_s)):
             return
         tool = context.paths.tool_at(context.arm.joints)
-        kind = None if held is None else held.thing.object_type
         things = [each for each in context.scene.all() if is_carried(each.object_type)]
-        things = [each for each in things if kind is None or each.object_type == kind]
         found = between_fingers(things, tool.position, yaw_of(tool), context.arm.width, since_s)
         if found is None:
             return
         if held is not None:
-            context.scene.drop(held.thing.object_id)
-            found = replace(held, thing=replace(held.thing, object_id=found.thing.object_id))
-        context.held, context.unknown = found, False
+            context.scene.same(found.thing.object_id, held.thing)
+        else:
+            context.held, context.unknown = found, False
 
     def _in_sight(self) -> Iterable[PerceivedThing]:
         scene = self.context.scene

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.perception.front_record import HINGE
-from kc_vla.skills.handles import numbers_of
 from kc_vla.skills.interface import SkillError, Vector
-from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.perceived import PerceivedThing, numbers_of
 
 SWITCH = "switch"
 _EDGE_M, _KNOB_M, _ASIDE = 0.02, 0.014, 0.36

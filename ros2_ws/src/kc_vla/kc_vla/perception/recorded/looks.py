@@ -127,7 +127,7 @@ class RecordedLooks:
         lowest_m = None if support_m is None else support_m - _BELOW_SUPPORT_M
         localizer = Localizer(LocalizerSettings(support_m, lowest_m))
         run = f"{time.time_ns() // 1_000_000:x}"
-        tracker = Tracker(TrackerSettings(trust_ids=True, run=run))
+        tracker = Tracker(TrackerSettings(support_m, trust_ids=True, run=run))
         self._perceiver = Perceiver(self._detector, localizer, tracker, CameraFit())
 
     def close(self) -> None:
