@@ -105,7 +105,7 @@ class ImagePerception:
         for image in self._perception.images(simulator, frame):
             found = self._perception.look(image)
             view = taken_of(found, image.stamp_ns).view
-            scene.take(things_of(found.objects, _stamp_s(frame)), _stamp_s(frame), view, kept)
+            scene.take(things_of(found.objects, _stamp_s(frame)), _stamp_s(frame), view, kept, found.gone)
 
     def close(self) -> None:
         """Release the detector."""

@@ -208,7 +208,8 @@ class SkillServerNode(StackNode):
                 continue
             station.wrong = wrong
             kept = tuple(filter(None, [station.context.held_id]))
-            station.context.scene.take(things, stamp_s, UnionView(views) if views else None, kept)
+            gone = frozenset(message.gone)
+            station.context.scene.take(things, stamp_s, UnionView(views) if views else None, kept, gone)
 
     # -- skills -------------------------------------------------------------------------------------------------
 

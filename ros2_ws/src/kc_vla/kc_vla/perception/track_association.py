@@ -34,6 +34,8 @@ _SAME_BAR_M, _BY_BAR = 0.02, 0.1
 """Bars of handles that are no further apart are one, m; and what it costs that they are of one piece of furniture."""
 _RISE, _LEAST_RISE_M = 0.5, 0.05
 """Two drawers are above one another whose middles are apart by this share of their height, and by so much, m."""
+_BADLY_RISEN = 0.65
+"""Likewise, where the bar of one of them was never seen: the height of its middle is measured badly."""
 _POINT_M = 0.02
 """Likewise, of things whose size nobody knows."""
 
@@ -170,10 +172,14 @@ class SeenBoxes:
         return next((each for each, other in zip(there, others, strict=True) if not other), None)
 
     def around(self, drawer: LocatedObject) -> ObjectTrack | None:
-        """Return the drawer at whose place another one seems to be, as seen from above: the nearest in height."""
-        nested = _same_furniture(self._tracks, drawer) & (self._nested(drawer) > _NESTED)
-        there = [self._tracks[at] for at in np.flatnonzero(nested) if plain_type(drawer.object_type) == PART]
-        return min(there, key=lambda each: abs(float(each.position[2]) - drawer.position[2]), default=None)
+        """Return the drawer at whose place another one seems to be, nearly at its height; None for none."""
+        if plain_type(drawer.object_type) != PART:
+            return None
+        apart = np.abs(self._boxes[: len(self._tracks), 0, 2] - drawer.position[2])
+        alike = apart < _BADLY_RISEN * self._boxes[: len(self._tracks), 1, 2]
+        nested = _same_furniture(self._tracks, drawer) & (self._nested(drawer) > _NESTED) & alike
+        there = np.flatnonzero(nested)
+        return self._tracks[there[int(np.argmin(apart[there]))]] if len(there) else None
 
     def _nested(self, seen: LocatedObject) -> Numbers:
         """Return for each box (N,) how much it has in common with a detection, as a share of the smaller one.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from kc_vla.perception.absence import Absence, absences, empty_places, sight_lines
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.containment import is_closed
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
 from kc_vla.perception.track_association import SeenBoxes, by_source, displaced, doubles, moved, moved_on, near
@@ -97,7 +98,8 @@ class _Look:
 
     def _judged(self, track: ObjectTrack, absence: Absence, is_displaced: bool) -> Absence:
         """Return what an absence says, as depth passes through what is open, and no two solids are at one place."""
-        if absence is Absence.EMPTY and self._tracks.containment.is_holder(track.types.best):
+        can_be_open = self._tracks.containment.is_holder(track.types.best) and not is_closed(track)
+        if absence is Absence.EMPTY and can_be_open:
             return Absence.UNSEEN
         if absence is Absence.HIDDEN and not track.holder and is_displaced:
             return Absence.UNSEEN

@@ -17,6 +17,8 @@ from kc_vla.perception.track_association import began_elsewhere, doubles
 
 _BACK_NS = 1_000_000_000
 """So far a clock that is set right may go back; further, time has begun anew."""
+_STAYS = 3
+"""Furniture is gone after so many times as many looks that do not find it as a thing: an arm keeps clear of it."""
 _HANGS_M, _BESIDE_M = 0.05, 0.03
 """What is so far above all that could carry it hangs, m; that reaches so far to the side of where it is located, m."""
 
@@ -246,7 +248,8 @@ class Tracks:
     def _is_gone(self, track: ObjectTrack) -> bool:
         settings = self.settings
         needed = settings.handed_looks if track.holder else settings.empty_looks
-        return not track.shut and (track.empty >= needed or track.unseen >= max(settings.unseen_looks, needed))
+        unseen = settings.unseen_looks * (_STAYS if plain_type(track.types.best) in IMMOVABLE else 1)
+        return not track.shut and (track.empty >= needed or track.unseen >= max(unseen, needed))
 
     def _leave_doubted(self, track: ObjectTrack) -> None:
         self.doubted = [each for each in self.doubted if each is not track]

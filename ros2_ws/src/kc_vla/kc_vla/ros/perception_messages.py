@@ -32,6 +32,7 @@ def perceived_message(
     """
     message = ObjectDetections(detections=[_detection(each, crop_of(each)) for each in found.objects])
     message.header.stamp, message.header.frame_id = time_message(stamp_ns), frame_id
+    message.gone = list(found.gone)
     if found.region is not None:
         message.regions = [region_message(found.region)]
     return message

@@ -199,6 +199,7 @@ class PerceivedScene:
         stamp_s: float,
         view: RegionView | None = None,
         kept: Collection[str] = (),
+        gone: Collection[str] = (),
     ) -> None:
         """Take in a report; one that is older than the newest changes nothing.
 
@@ -207,6 +208,7 @@ class PerceivedScene:
             stamp_s: when, s.
             view: what was in view; a thing whose place it showed empty several times is forgotten. None: not known.
             kept: ids of what is not forgotten, such as what is in the hand.
+            gone: ids that perception gives to nothing any more: that is not there, or goes on with another id.
         """
         if stamp_s < self.now_s:
             return
@@ -214,6 +216,8 @@ class PerceivedScene:
         seen = self._named([_without_ended(each) for each in things])
         if view is not None:
             self._forget_gone(view, {each.object_id for each in seen}.union(kept))
+        for name in {self._names.get(each, (each, ""))[0] for each in gone}.difference(kept):
+            self.drop(name)
         for each in seen:
             self._things.pop(each.object_id, None)
             self._things[each.object_id] = each
