@@ -81,7 +81,7 @@ def _open(world: KitchenEnv, unit: FurnitureUnit, chance: np.random.Generator) -
     }
     inside = []
     for thing in world.kitchen.things.values():
-        relation, holder = world.kitchen.holder_of(thing.pose.p, thing.height)
+        relation, holder = world.kitchen.holder_of(thing.pose.p, thing.lowest)
         if relation == "in" and holder in openings and any(s.moving == holder for s in unit.furniture.spaces):
             inside.append((thing, holder, unit.link_pose(holder).inv() * thing.pose))
     unit.set_openings(openings)
@@ -91,7 +91,7 @@ def _open(world: KitchenEnv, unit: FurnitureUnit, chance: np.random.Generator) -
 
 def _in_the_air(world: KitchenEnv, thing: KitchenThing) -> bool:
     """Return whether nothing holds a thing: the gripper held it in the moment before."""
-    return not world.kitchen.holder_of(thing.pose.p, thing.height)[1]
+    return not world.kitchen.holder_of(thing.pose.p, thing.lowest)[1]
 
 
 def _move(world: KitchenEnv, thing: KitchenThing, chance: np.random.Generator) -> None:

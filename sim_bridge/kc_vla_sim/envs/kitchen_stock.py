@@ -70,20 +70,20 @@ class Kitchen:
             for space in unit.furniture.spaces:
                 yield unit, space
 
-    def holder_of(self, position: NDArray[np.float64], height: float) -> tuple[str, str]:
+    def holder_of(self, position: NDArray[np.float64], lowest: float) -> tuple[str, str]:
         """Return what holds a thing: "in" or "on" and a name, or two empty texts for one in the air.
 
         Args:
             position: of its middle in the world, m.
-            height: of the thing, m.
+            lowest: height of its lowest point in the world, m.
         """
         for unit, space in self.spaces():
             x, y, z = unit.within(space.moving, position)
+            above = z - (float(position[2]) - lowest) - space.low[2]
             inside = space.low[0] <= x <= space.high[0] and space.low[1] <= y <= space.high[1]
-            above = z - height / 2 - space.low[2]
             if inside and -0.01 <= above <= (space.extent[2] if space.relation == "in" else _ON_TOP):
                 return space.relation, space.holder
-        return ("on", WORKTOP) if position[2] - height / 2 < _ON_TOP else ("", "")
+        return ("on", WORKTOP) if lowest < _ON_TOP else ("", "")
 
     def objects(self) -> tuple[GroundTruthObject, ...]:
         """Return everything in the kitchen as it is now, furniture first."""
@@ -151,7 +151,7 @@ class Kitchen:
 
     def _thing(self, thing: KitchenThing) -> GroundTruthObject:
         pose = thing.pose
-        relation, holder = self.holder_of(pose.p, thing.height_at(pose))
+        relation, holder = self.holder_of(pose.p, thing.lowest_at(pose))
         place = f"{relation} {holder}" if holder else ""
         attributes = {"colour": thing.placed.colour, "place": place}
         return GroundTruthObject(

@@ -29,6 +29,7 @@ class KitchenThing:
         turn = Rotation.from_euler("z", placed.yaw)
         pose = ROBOT_BASE * to_sapien((placed.x, placed.y, placed.z + 0.001), turn)
         self.body = placed.body
+        self._surface = np.concatenate([part.mesh.vertices for part in self.body.parts])
         self.actor = build_free(scene, placed.thing_id, self.body.solids, pose)
         self._entity = entity_of(self.actor)
         self._rigid.angular_damping = _ROLLING
@@ -63,17 +64,14 @@ class KitchenThing:
         return self._entity.pose
 
     @property
-    def height(self) -> float:
-        """Return how high it reaches above its lower side as it stands or lies now, m."""
-        return self.height_at(self.pose)
+    def lowest(self) -> float:
+        """Return the height of its lowest point in the world now, m."""
+        return self.lowest_at(self.pose)
 
-    def height_at(self, pose: sapien.Pose) -> float:
-        """Return how high it reaches above its lower side at a pose in the world, m; a ball as high as it is thick."""
-        if [each.shape for each in self.body.solids] == ["sphere"]:
-            return float(self.body.solids[0].size[2])  # the box around an apple grows as that rolls
-        w, x, y, z = pose.q.tolist()
-        up = abs(2 * (x * z - w * y)), abs(2 * (y * z + w * x)), abs(1 - 2 * (x * x + y * y))
-        return float(sum(share * side for share, side in zip(up, self.body.size, strict=True)))
+    def lowest_at(self, pose: sapien.Pose) -> float:
+        """Return the height of its lowest point at a pose in the world, m: its box grows as it rolls."""
+        matrix = pose.to_transformation_matrix().astype(float)
+        return float((self._surface @ matrix[2, :3]).min() + matrix[2, 3])
 
     def carry(self, pose: sapien.Pose) -> None:
         """Put it at a pose in the world, where it stays and touches nothing until it is released."""

@@ -250,7 +250,7 @@ class KitchenTour:
         self.events.append(KitchenEvent(self._step, "moved", thing.placed.thing_id, before, after, in_view, by))
 
     def _place(self, thing: KitchenThing) -> str:
-        relation, holder = self._kitchen.holder_of(thing.pose.p, thing.height)
+        relation, holder = self._kitchen.holder_of(thing.pose.p, thing.lowest)
         return f"{relation} {holder}".strip()
 
     def _in_base(self, thing: KitchenThing) -> NDArray[np.float64]:

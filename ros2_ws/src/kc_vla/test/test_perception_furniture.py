@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from box_scene import Camera
+from box_scene import Camera, Thing, looking
 
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.front import Front
 from kc_vla.perception.front_record import FrontRecord
 from kc_vla.perception.located_object import LocatedObject
+from kc_vla.perception.shut_bar import is_shut
 from kc_vla.perception.tracking import Tracked, Tracker
 from kc_vla.perception.tracks import TrackerSettings
 
@@ -114,6 +115,41 @@ def test_what_stands_on_furniture_hangs_from_nothing(beneath: bool) -> None:
     looks.take(4, *furniture, cup)
     looks.take(4, *furniture, replace(cup, position=(0.3, 0.5, 0.05)))
     assert ("cup_2" in looks.reported) is beneath
+
+
+CABINET = Thing("cabinet", (-0.2, 0.0, 0.115), (0.25, 0.28, 0.23))
+BAR = Thing("bar", (-0.03, 0.0, 0.2), (0.014, 0.12, 0.014))
+HAND = Thing("hand", (0.2, 0.0, 0.3), (0.05, 0.3, 0.3))
+
+
+@pytest.mark.parametrize(
+    ("things", "shut"),
+    [
+        ((CABINET, BAR), True),
+        ((CABINET, BAR.at(0.14, 0.0)), False),
+        ((CABINET,), False),
+        ((CABINET, BAR, HAND), None),
+        ((CABINET, BAR.at(-0.03, 0.3)), False),
+    ],
+)
+def test_depth_shows_whether_a_drawer_is_shut(things: tuple[Thing, ...], shut: bool | None) -> None:
+    frame, _ = Camera(looking((0.6, 0.0, 0.5), (-0.1, 0.0, 0.15))).take(things)
+    front = Front(0.0, (BAR.position[0], 0.0, BAR.position[2]), False, None, STANDOFF)
+    assert is_shut(frame, front) is shut
+    assert is_shut(replace(frame, depth_m=None), front) is None
+    away = replace(front, bar=(3.0, 0.0, 0.2))  # behind the camera
+    assert is_shut(frame, away) is None
+
+
+def test_a_drawer_whose_bar_is_not_seen_any_more_is_open_as_far_as_its_middle_has_moved() -> None:
+    record = FrontRecord()
+    for _ in range(4):
+        shut = drawer(UPPER_BAR)
+        assert shut.front is not None
+        record.see(shut.front, False, shut.position)
+    known = record.known(True, np.array([0.6085 - 0.12, 0.02, 0.15]), np.array([0.3, 0.27, 0.11]))
+    assert known.opening == pytest.approx(0.12)
+    assert known.bar == pytest.approx((0.441 - 0.12, 0.0, UPPER_BAR))
 
 
 def shut_at(x: float) -> Front:

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 from kc_vla.core.errors import StackError
 from kc_vla.core.mounted_camera import Pose
+from kc_vla.memory.images.crop import PixelBox
+
+_RIM_PX = 1.0
+"""What is no further from the rim of the image is cut by it."""
 
 
 class CameraFrameError(StackError, ValueError):
@@ -55,3 +59,8 @@ class CameraFrame:
                 f"a depth image of {self.depth_m.shape[::-1]} px for an image of {self.image.shape[1::-1]} px: "
                 "let the camera align depth to color"
             )
+
+    def cuts(self, box: PixelBox) -> bool:
+        """Return whether the rim of the image cuts what a box is around: it may go on outside."""
+        rows, columns = self.image.shape[:2]
+        return bool(min(box.left, box.top, columns - box.right, rows - box.bottom) <= _RIM_PX)

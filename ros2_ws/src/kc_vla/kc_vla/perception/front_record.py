@@ -74,6 +74,11 @@ class FrontRecord:
         return np.full(3, np.nan) if self.newest is None else np.array(self.newest.bar)
 
     @property
+    def shut(self) -> Front | None:
+        """Return the front as it is when it is shut; None where it was never seen so by many looks."""
+        return self._closed if len(self._shut) >= _SURE_LOOKS else None
+
+    @property
     def newest(self) -> Front | None:
         """Return the front as it was seen last; None where none was seen."""
         return self._opened or self._closed
@@ -106,6 +111,15 @@ class FrontRecord:
         self._opened = None
         self._see_shut(front)
         self._closed = _middle_of(self._shut)
+
+    def _moved(self, position: Numbers) -> float:
+        """Return how far in front of where it is when the drawer is shut the middle of it was located, m."""
+        shut = self._closed
+        if shut is None or not self._places:
+            return 0.0
+        out = np.array([np.cos(shut.yaw), np.sin(shut.yaw)])
+        along = float(np.median(self._places, axis=0)[0])
+        return max(0.0, float((position[:2] - shut.bar[:2]) @ out) - along)
 
     def _level(self, front: Front) -> Front:
         """Return an open drawer with its bar as high as when it was seen shut."""
@@ -191,14 +205,20 @@ class FrontRecord:
         if now is None and shut is not None and shut.hinge is not None:
             return _swung(shut, self._swung)
         if now is None or not now.standing:
-            return _drawer(shut, now)
+            return _drawer(shut, now, self._moved(position))
         return _door(shut, now, position, size)
 
 
-def _drawer(shut: Front | None, now: Front | None) -> KnownFront:
-    """Return an open drawer, or what is left of an open door that is not seen."""
+def _drawer(shut: Front | None, now: Front | None, moved: float) -> KnownFront:
+    """Return an open drawer, or what is left of an open door that is not seen.
+
+    Of a drawer whose bar is not seen it is where the middle of the drawer says: that has moved as far.
+    """
     if now is None:
-        return KnownFront() if shut is None else KnownFront(shut.yaw)
+        if shut is None or shut.standing:
+            return KnownFront() if shut is None else KnownFront(shut.yaw)
+        x, y, z = (np.array(shut.bar) + moved * np.array([np.cos(shut.yaw), np.sin(shut.yaw), 0.0])).tolist()
+        return KnownFront(shut.yaw, (x, y, z), None, moved)
     opening = now.opening
     if shut is not None and not shut.standing:
         opening = float(np.subtract(now.bar, shut.bar)[:2] @ (np.cos(shut.yaw), np.sin(shut.yaw)))

@@ -32,7 +32,6 @@ _CUT_M = 0.04
 outside."""
 _CUT_SHARE = 0.1
 """The same of one whose size is known, as a share of its diagonal."""
-_RIM_PX = 1.0
 _SURE_SHARE, _UNSURE_SHARE = 0.02, 0.2
 """The same of a middle that a detector takes from an image with depth, as a share of the object's diagonal, from full
 confidence to none: what is cut off or half hidden is found with less confidence, and further off."""
@@ -222,7 +221,7 @@ class Localizer:
         behind_m = half_chord(size, ray.direction) / ray.length
         unsure_m = (0.15 if known else 0.3) * behind_m
         depth_m = self._standing(ray, size, surface_m, surface_m + behind_m)
-        hidden_m = ray.hidden_m(known, surface_m) / 4 if known else _CUT_M * _is_cut(each, depth)
+        hidden_m = ray.hidden_m(known, surface_m) / 4 if known else _CUT_M * frame.cuts(each.box)
         return Estimate(ray.at(depth_m), size, math.hypot(_noise_m(surface_m), unsure_m, hidden_m), "")
 
     def _measured(
@@ -230,9 +229,9 @@ class Localizer:
     ) -> Estimate:
         """Return the place of an object whose detector has seen the depth image: no thing stands in its support."""
         size = each.size or self._known_size(each)
-        is_cut = frame.depth_m is not None and _is_cut(each, frame.depth_m)
         cut_m = _CUT_M if size is None else _CUT_SHARE * math.hypot(*size)
-        hidden_m = math.hypot(cut_m if is_cut else 0.0, 0.0 if size is None else ray.hidden_m(size, depth_m) / 4)
+        hidden_m = 0.0 if size is None else ray.hidden_m(size, depth_m) / 4
+        hidden_m = math.hypot(cut_m * frame.cuts(each.box), hidden_m)
         size = size or ray.extent_at(depth_m)
         if frame.depth_m is not None and _is_thing(size) and self._is_sunk(ray, size, depth_m):
             center = each.center or ((each.box.left + each.box.right) / 2, (each.box.top + each.box.bottom) / 2)
@@ -330,12 +329,6 @@ def _away_m(frame: CameraFrame, place: Estimate) -> float:
 def _noise_m(depth_m: float) -> float:
     """Return the standard deviation of a depth that cameras of robots measure, m."""
     return 0.003 + 0.002 * depth_m**2
-
-
-def _is_cut(each: ImageDetection, depth: NDArray[np.float32]) -> bool:
-    """Return whether the rim of the image cuts an object."""
-    (rows, columns), box = depth.shape, each.box
-    return bool(min(box.left, box.top, columns - box.right, rows - box.bottom) <= _RIM_PX)
 
 
 class _LeftOutError(ValueError):

@@ -16,6 +16,7 @@ from kc_vla.perception.front import PART
 from kc_vla.perception.front_record import OF_FRONT, FrontRecord, KnownFront
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.place_filter import PlaceFilter
+from kc_vla.perception.shut_bar import is_shut
 from kc_vla.perception.standing_shape import StandingShape
 
 Numbers = NDArray[np.float64]
@@ -23,7 +24,8 @@ _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
 """Shares of the votes that are left after another look: a type does not change, a state does in two or three looks."""
 _NONE, _SILENT = " ", 0.5
 """A look that reports no state counts for none, with this share of the weight: not every detector always reads one."""
-_OPENED = frozenset({"open", "opened"})
+OPENED = frozenset({"open", "opened"})
+"""States of what is open, in small letters."""
 _SHAPES = 5
 """The shape of the last looks whose footprint is the middle one counts."""
 _MOST_ATTRIBUTES = 12
@@ -130,7 +132,7 @@ class ObjectTrack:
     @property
     def is_open(self) -> bool:
         """Return whether most looks say that it is open."""
-        return plain_type(self.state) in _OPENED
+        return plain_type(self.state) in OPENED
 
     @property
     def bar(self) -> Numbers:
@@ -176,6 +178,13 @@ class ObjectTrack:
         self.placed_ns, self._shapes = young.placed_ns, young._shapes
         self._front = self._front if np.isnan(young.bar_height) else young._front
         self._found(young.seen_ns)
+
+    def look_at_bar(self, frame: CameraFrame) -> bool | None:
+        """Take in whether an image with depth shows that it is shut, or not; None where it shows neither."""
+        shut = None if self._front.shut is None else is_shut(frame, self._front.shut)
+        if shut is not None:
+            self._states.setdefault(self.types.best, Votes(_STATE_KEPT)).add("closed" if shut else "opened", 1.0)
+        return shut
 
     def look_at_door(self, frame: CameraFrame) -> None:
         """Take in how far its door is open in an image, where it is one whose axis is known."""

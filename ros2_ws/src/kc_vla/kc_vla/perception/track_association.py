@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.perception.front import PART, WHOLE
 from kc_vla.perception.located_object import LocatedObject
-from kc_vla.perception.track import ObjectTrack
+from kc_vla.perception.track import OPENED, ObjectTrack
 
 Numbers = NDArray[np.float64]
 _GATE_M, _GATE_SIGMAS, _GATE_SHARE, _FARTHEST_M = 0.04, 3.0, 0.4, 0.3
@@ -41,7 +41,10 @@ _POINT_M = 0.02
 
 
 def near(
-    tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], opens: Callable[[str], bool] = lambda kind: False
+    tracks: Sequence[ObjectTrack],
+    seen: Sequence[LocatedObject],
+    opens: Callable[[str], bool] = lambda kind: False,
+    shut: Sequence[bool] | None = None,
 ) -> dict[int, int]:
     """Return by the number of each detection that is a track near its place the number of that track.
 
@@ -49,6 +52,8 @@ def near(
         tracks: of objects.
         seen: the detections.
         opens: whether something of a type opens, which moves its middle far.
+        shut: for each track, whether depth shows that it is shut, so that it is nothing that was found open; None: of
+            none.
     """
     if not tracks or not seen:
         return {}
@@ -62,7 +67,10 @@ def near(
     gate = np.minimum(gate, np.maximum(_FARTHEST_M, diagonals[None] / 2))
     gate = np.where(opening[None], np.maximum(gate, _OPENS_SHARE * diagonals[None]), gate)
     cost = (away / gate) ** 2 + _unlike(tracks, seen, diagonals)
-    cost[(away > gate) | _never_one(tracks, seen)] = _NEW
+    never = _never_one(tracks, seen)
+    if shut is not None:
+        never |= _column([plain_type(each.state) in OPENED for each in seen]).astype(bool) & np.array(shut, bool)[None]
+    cost[(away > gate) | never] = _NEW
     return _cheapest(np.where(_same_bar(tracks, seen), _BY_BAR, cost))
 
 
@@ -181,12 +189,20 @@ class SeenBoxes:
         there = np.flatnonzero(nested)
         return self._tracks[there[int(np.argmin(apart[there]))]] if len(there) else None
 
-    def _nested(self, seen: LocatedObject) -> Numbers:
+    def overlaps(self, seen: LocatedObject) -> bool:
+        """Return whether any of them is at the place of a detection, as seen from above."""
+        return bool((self._nested(seen, 2) > _NESTED).any())
+
+    def _nested(self, seen: LocatedObject, sides: int = 0) -> Numbers:
         """Return for each box (N,) how much it has in common with a detection, as a share of the smaller one.
 
         Drawers are compared from above: no drawer is before another one, and their heights are compared elsewhere.
+
+        Args:
+            seen: the detection.
+            sides: how many of the axes are compared; 0: as usual for its type.
         """
-        sides = 2 if plain_type(seen.object_type) == PART else 3
+        sides = sides or (2 if plain_type(seen.object_type) == PART else 3)
         places, sizes = self._boxes[: len(self._tracks), 0, :sides], self._boxes[: len(self._tracks), 1, :sides]
         own = np.array(seen.size[:sides], float)
         room = np.minimum(own, sizes)
@@ -213,6 +229,12 @@ def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[
             if same is not None and _is_furniture(same):
                 found[number] = at[id(same)]
     return found
+
+
+def overlaps_known(seen: LocatedObject, known: Sequence[ObjectTrack]) -> bool:
+    """Return whether a detection is of furniture, and known furniture of its type is at its place, as from above."""
+    boxes = SeenBoxes([each for each in known if plain_type(each.types.best) == plain_type(seen.object_type)], 0)
+    return plain_type(seen.object_type) in IMMOVABLE and boxes.overlaps(seen)
 
 
 def _is_furniture(track: ObjectTrack) -> bool:

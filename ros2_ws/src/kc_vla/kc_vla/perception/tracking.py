@@ -11,10 +11,18 @@ from dataclasses import dataclass, field
 
 from kc_vla.perception.absence import Absence, absences, empty_places, sight_lines
 from kc_vla.perception.camera_frame import CameraFrame
-from kc_vla.perception.containment import is_closed
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
-from kc_vla.perception.track_association import SeenBoxes, by_source, displaced, doubles, moved, moved_on, near
+from kc_vla.perception.track_association import (
+    SeenBoxes,
+    by_source,
+    displaced,
+    doubles,
+    moved,
+    moved_on,
+    near,
+    overlaps_known,
+)
 from kc_vla.perception.tracks import TrackerSettings, Tracks
 
 
@@ -61,6 +69,8 @@ class _Look:
         """Which track each detection is, by its number."""
         self._found: set[int] = set()
         """The Python ids of those tracks."""
+        self._shut = {id(each) for each in tracks.known if each.look_at_bar(frame)}
+        """The Python ids of the tracks that depth shows to be shut."""
         self._refused: list[str] = []
         self._undecided: list[str] = []
 
@@ -98,8 +108,7 @@ class _Look:
 
     def _judged(self, track: ObjectTrack, absence: Absence, is_displaced: bool) -> Absence:
         """Return what an absence says, as depth passes through what is open, and no two solids are at one place."""
-        can_be_open = self._tracks.containment.is_holder(track.types.best) and not is_closed(track)
-        if absence is Absence.EMPTY and can_be_open:
+        if absence is Absence.EMPTY and self._tracks.containment.is_holder(track.types.best):
             return Absence.UNSEEN
         if absence is Absence.HIDDEN and not track.holder and is_displaced:
             return Absence.UNSEEN
@@ -121,9 +130,9 @@ class _Look:
                 self._take(number, tracks[at])
         left = [number for number in self._left() if not self._is_named(self._seen[number].object_id)]
         others = [each for each in tracks if id(each) not in self._found and not self._is_named(each.source_id)]
-        for row, at in near(
-            others, [self._seen[number] for number in left], self._tracks.containment.is_holder
-        ).items():
+        seen = [self._seen[number] for number in left]
+        shut = [id(each) in self._shut for each in others]
+        for row, at in near(others, seen, self._tracks.containment.is_holder, shut).items():
             others[at].see(self._seen[left[row]], self._stamp_ns)
             self._take(left[row], others[at])
 
@@ -180,7 +189,7 @@ class _Look:
             same = None if self._is_named(seen.object_id) else boxes.same(seen)
             if same is not None:
                 same.support_type(seen)
-            elif self._tracks.containment.is_too_large(seen, self._tracks.known):
+            elif self._tracks.containment.is_too_large(seen, self._tracks.known) or self._is_part(seen):
                 continue
             elif not is_empty or self._tracks.containment.is_holder(seen.object_type):
                 track = ObjectTrack(seen, self._stamp_ns)
@@ -188,6 +197,13 @@ class _Look:
                 self._refused = [full] if full else self._refused
                 self._take(number, track)
                 boxes.add(track)
+
+    def _is_part(self, seen: LocatedObject) -> bool:
+        """Return whether the image shows but a part of furniture, where such furniture is known: from very near.
+
+        What the rim of the image cuts is located badly: it is no second one.
+        """
+        return self._frame.cuts(seen.box) and overlaps_known(seen, self._tracks.known)
 
     def _believe(self) -> None:
         """Give ids to what enough looks have found, that of an object that was here before where it is one."""
