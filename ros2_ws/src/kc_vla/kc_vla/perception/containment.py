@@ -121,10 +121,10 @@ def _is_within(track: ObjectTrack, holder: ObjectTrack) -> bool:
     if not holder.size.any() or np.prod(track.size) > _SMALLER * np.prod(holder.size):
         return False
     apart = track.position - holder.position
-    half = holder.size / 2
+    half = holder.extent / 2
     return bool((np.abs(apart[:2]) <= half[:2] + _SLACK_M).all() and -half[2] <= apart[2] <= half[2] + _ABOVE_M)
 
 
 def _outside_m(track: ObjectTrack, holder: ObjectTrack) -> float:
     """Return how far outside of a holder's box the middle of a track is, m; within it, less than 0."""
-    return float((np.abs(track.position - holder.position) - holder.size / 2).max())
+    return float((np.abs(track.position - holder.position) - holder.extent / 2).max())

@@ -35,7 +35,7 @@ _BAR_HALF_M = 0.006
 _LEAST_PIXELS = 6
 _GAP_M = 0.015
 """Between two fronts, m."""
-_INSET_M = 0.014
+INSET_M = 0.014
 """The axis of a door lies so far behind the surface of its front, m."""
 _ENDS = 1.0, 99.0
 _BESIDE = 0.5
@@ -132,7 +132,7 @@ def _front(
         x, y, _ = ((plane.offset + surface - _BAR_HALF_M) * out + at * aside).tolist()
         left, right = _edges(sideways[flat], at)
         edge = left if at - left > right - at else right
-        hinge_x, hinge_y, _ = ((plane.offset - _INSET_M) * out + edge * aside).tolist()
+        hinge_x, hinge_y, _ = ((plane.offset - INSET_M) * out + edge * aside).tolist()
         hinge = (hinge_x, hinge_y) if standing else None
         best = number, plane, Front(plane.yaw, (x, y, up), standing, hinge, surface - _BAR_HALF_M)
     return best
@@ -157,7 +157,7 @@ def _ahead(around: SurfacePoints, frame: CameraFrame, seen: SurfacePoints, plane
     tops = ahead[behind & (normals[2] > _SAME_WAY) & (height > high) & (height < high + _TOP_M)]
     if len(tops) < _LEAST_PIXELS:
         return None
-    return -percentiles(tops, _ENDS[1])[0] - _INSET_M
+    return -percentiles(tops, _ENDS[1])[0] - INSET_M
 
 
 def _edges(sideways: Numbers, at: float) -> tuple[float, float]:

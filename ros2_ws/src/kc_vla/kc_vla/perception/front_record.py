@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.perception.camera_frame import CameraFrame
-from kc_vla.perception.front import Front
+from kc_vla.perception.front import INSET_M, Front
 from kc_vla.perception.swung_door import door_turn, swung_in
 
 Numbers = NDArray[np.float64]
@@ -20,8 +20,8 @@ HANDLE, HINGE, OPENING = "handle", "hinge", "opening"
 OF_FRONT = frozenset({HANDLE, HINGE, OPENING})
 _SHUT_LOOKS, _OPEN_LOOKS, _PLACES = 7, 3, 15
 """Looks that count: where it is shut stays, how far it is open changes, and where its bar is on it stays, too."""
-_LEAST_DEEP, _MOST_DEEP = 0.4, 1.2
-"""Share of the size that was located, bars included, that the depth behind a front has."""
+_LEAST_SIDE, _MOST_SIDE = 0.35, 1.2
+"""Share of the size that was located, bars and open doors included, that a side of furniture has."""
 
 _SURE_LOOKS, _SAME_M = 3, 0.03
 """After so many looks it is known where a bar is that is shut: one that is further away is not, m."""
@@ -42,6 +42,21 @@ class KnownFront:
     bar: tuple[float, float, float] | None = None
     hinge: tuple[float, float] | None = None
     opening: float | None = None
+
+    def behind_door(self, into: float, across: float, middle: Numbers) -> tuple[float, float]:
+        """Return how deep and how wide what has a door is without that, m: its axis is at an edge of the front.
+
+        Args:
+            into: its size in the direction of the front, as it was located, with a door that may be open, m.
+            across: its size across that, m.
+            middle: of it (3,), m.
+        """
+        if self.hinge is None or self.yaw is None:
+            return into, across
+        away = np.subtract(self.hinge, middle[:2])
+        deep = 2.0 * (float(away @ (np.cos(self.yaw), np.sin(self.yaw))) + INSET_M)
+        wide = 2.0 * abs(float(away @ (-np.sin(self.yaw), np.cos(self.yaw))))
+        return _trusted(deep, into), _trusted(wide, across)
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -188,8 +203,7 @@ class FrontRecord:
         front = self._closed or self._opened
         if front is None or not self._places:
             return located
-        deep = 2.0 * (-float(np.median(self._places, axis=0)[0]) - front.standoff)
-        return deep if _LEAST_DEEP * located < deep < _MOST_DEEP * located else located
+        return _trusted(2.0 * (-float(np.median(self._places, axis=0)[0]) - front.standoff), located)
 
     def known(self, opened: bool, position: Numbers, size: Numbers) -> KnownFront:
         """Return what is known of the front now.
@@ -251,6 +265,11 @@ def _door(shut: Front | None, now: Front, position: Numbers, size: Numbers) -> K
         yaw = float(np.arctan2(inwards[1], inwards[0]) + turn * (np.arctan2(deep, wide) + np.pi / 2))
     opening = (turn * (now.yaw - yaw) + np.pi) % (2 * np.pi) - np.pi
     return KnownFront(yaw, now.bar, hinge, max(float(opening), 0.0))
+
+
+def _trusted(measured: float, located: float) -> float:
+    """Return a side that was measured at a front, m, unless it cannot be one that was located so large."""
+    return measured if _LEAST_SIDE * located < measured < _MOST_SIDE * located else located
 
 
 def _text(numbers: Iterable[float]) -> str:

@@ -119,6 +119,13 @@ class ObjectTrack:
         return self.place.size
 
     @property
+    def extent(self) -> Numbers:
+        """Return the size of its own box along the axes (3,), m: of furniture without bars and open doors."""
+        yaw, (length, width, height) = self._own_box(self._known_front())
+        along, across = abs(np.cos(yaw)), abs(np.sin(yaw))
+        return np.array([length * along + width * across, length * across + width * along, height])
+
+    @property
     def state(self) -> str:
         """Return the state that most looks report that took it for what it is; empty for none."""
         votes = self._states.get(self.types.best)
@@ -181,7 +188,9 @@ class ObjectTrack:
 
     def look_at_bar(self, frame: CameraFrame) -> bool | None:
         """Take in whether an image with depth shows that it is shut, or not; None where it shows neither."""
-        shut = None if self._front.shut is None else is_shut(frame, self._front.shut)
+        if self._front.shut is None or self.has_parts or not self.state:  # a cabinet has the bars of its drawers
+            return None
+        shut = is_shut(frame, self._front.shut)
         if shut is not None:
             self._states.setdefault(self.types.best, Votes(_STATE_KEPT)).add("closed" if shut else "opened", 1.0)
         return shut
@@ -243,7 +252,11 @@ class ObjectTrack:
             return 0.0, (wide, deep, high)
         yaw = (out + 2 * np.pi) % (2 * np.pi) - np.pi
         into, across = (deep, wide) if abs(np.sin(yaw)) > abs(np.cos(yaw)) else (wide, deep)
-        return yaw, (self._front.depth(into), across, high)
+        if front.hinge is not None:
+            into, across = front.behind_door(into, across, self.position)
+        else:
+            into = self._front.depth(into)
+        return yaw, (into, across, high)
 
     def _current_attributes(self, front: KnownFront) -> dict[str, str]:
         """Return the attributes to report; one that was reported and holds no more is empty."""
