@@ -174,10 +174,11 @@ class FakeKitchen:
         )
 
     def _at_stop(self, before: np.ndarray) -> bool:
-        """Return whether the hand pulls a drawer on that is open as far as it goes."""
-        behind = self.handle[0] < before[0] < self.handle[0] + _NEAR
-        level = abs(self.tool[2] - before[2]) < 1e-3 and np.linalg.norm(before - self.handle) < _NEAR
-        return bool(self.opening >= STOP and behind and level and self.tool[0] < before[0])
+        """Return whether the hand pulls a drawer on that is open as far as it goes, or pushes one on that is shut."""
+        if abs(self.tool[2] - before[2]) > 1e-3 or np.linalg.norm(before - self.handle) > _NEAR:
+            return False
+        behind, inwards = bool(before[0] > self.handle[0]), bool(self.tool[0] > before[0])
+        return (self.opening >= STOP and behind and not inwards) or (self.opening <= 0.0 and not behind and inwards)
 
     def _drag(self, before: np.ndarray) -> None:
         """Let the drawer follow a hand at its bar."""

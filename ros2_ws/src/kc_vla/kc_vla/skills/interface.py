@@ -88,7 +88,7 @@ class ArmPath:
         widths: between the fingers (T,), m.
         slack: the skill fails where a joint is further than this from its set-point, rad.
         carries: it ends at once where what is in the hand falls out.
-        to_stop: it ends where the arm does not get any further: it pulls something as far as that moves.
+        to_stop: it ends where the arm does not get any further: it moves something as far as that goes.
     """
 
     stage: str

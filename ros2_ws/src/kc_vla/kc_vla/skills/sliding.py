@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from kc_vla.perception.front_record import OPENING
 from kc_vla.skills.context import SkillContext
@@ -24,6 +25,8 @@ _OF_DEPTH, _OF_DEPTH_TILTED = 0.9, 0.6
 before that, or else it would fall."""
 _LEAST_DEPTH = 0.2
 """A drawer is at least so deep, m: of a closed one perception may know the front alone."""
+_WELL_PAST_M = 0.05
+"""A drawer is pushed until it stops, no further than this past where it is taken to be shut, m."""
 _NEARER_M = 0.01
 """Where the arm cannot pull a drawer so far, it is pulled by so much less, m."""
 _AT_STOP_M = 0.015
@@ -96,11 +99,17 @@ def _from_above(context: SkillContext, handle: Handle, to: float) -> Iterator[St
         yield replace(pull, to_stop=True)
         freed = context.tool.moved(*(-_FREED_M * handle.out).tolist())
     else:
-        end = ToolPose(handle.at(to if to else -SHUT_PAST_M, side) + high, down)
-        yield context.straight("push", [end], CLOSED_M, SLOW, PULL_SLACK)
+        failure = SkillError("the arm cannot push the drawer shut")
+        shut = (to,) if to else (-_WELL_PAST_M, -SHUT_PAST_M)
+        push = first_possible(shut, lambda end: _push(context, handle.at(end, side) + high, down), failure)[1]
+        yield push if to else replace(push, to_stop=True)
         yield context.settled("push")
-        freed = end.moved(*((SHUT_PAST_M + 0.004) * handle.out).tolist())
+        freed = context.tool.moved(*((SHUT_PAST_M + 0.004) * handle.out).tolist())
     yield context.straight("retreat", [freed, freed.moved(z=ABOVE)], CLOSED_M, SLOW)
+
+
+def _push(context: SkillContext, place: Vector, down: Rotation) -> ArmPath:
+    return context.straight("push", [ToolPose(place, down)], CLOSED_M, SLOW, PULL_SLACK)
 
 
 def _pull(context: SkillContext, start: ToolPose, by: Vector) -> ArmPath:
