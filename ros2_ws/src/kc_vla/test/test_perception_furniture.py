@@ -89,6 +89,17 @@ def test_a_drawer_is_reported_behind_its_front_and_as_deep_as_it_is_without_its_
     assert reported.box_size[0] == pytest.approx(0.245, abs=0.004)
 
 
+def test_a_half_of_a_sliced_thing_is_no_second_thing_and_one_beside_it_is() -> None:
+    looks = Looks()
+    sliced = found("apple", (0.4, -0.3, 0.018), (0.064, 0.136, 0.036), "sliced")
+    half = found("apple", (0.4, -0.335, 0.018), (0.063, 0.066, 0.036), "sliced")
+    looks.take(4, sliced)
+    looks.take(12, half, sliced)
+    assert set(looks.reported) == {"apple_1"}
+    looks.take(4, sliced, found("apple", (0.46, -0.3, 0.018), (0.064, 0.136, 0.036), "sliced"))
+    assert set(looks.reported) == {"apple_1", "apple_2"}
+
+
 def test_a_size_that_is_measured_badly_hardly_changes_what_good_looks_say() -> None:
     looks = Looks()
     good = found("cupboard", (0.6, 0.0, 0.14), (0.21, 0.26, 0.28), "closed")

@@ -28,8 +28,9 @@ _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
 _ALIKE_VOLUME, _DISPLACED = 2.5, 0.25
 """Two solids of about one volume do not have so much of the smaller one in common; an apple and a bowl do."""
-_NESTED = 0.4
-"""Two pieces of furniture of one type, of which the smaller one has this share of its volume in the other, are one."""
+_NESTED, _THINGS_NESTED = 0.4, 0.5
+"""Two pieces of furniture of one type, of which the smaller one has this share of its volume in the other, are one; and
+so are two things, which may touch."""
 _SAME_BAR_M, _BY_BAR = 0.02, 0.1
 """Bars of handles that are no further apart are one, m; and what it costs that they are of one piece of furniture."""
 _RISE, _LEAST_RISE_M = 0.5, 0.05
@@ -171,7 +172,7 @@ class SeenBoxes:
         apart = np.abs(np.array(seen.position) - places)
         common = np.clip((own + sizes) / 2 - apart, 0.0, np.minimum(own, sizes)).prod(axis=1)
         one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
-        one |= _same_furniture(self._tracks, seen) & (self._nested(seen) > _NESTED)
+        one |= _same_type(self._tracks, seen) & (self._nested(seen) > _nested_share(seen))
         unknown = ~sizes.any(axis=1) | (not own.any())
         one = np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one)
         one |= _same_bar(self._tracks, [seen])[0]
@@ -185,7 +186,7 @@ class SeenBoxes:
             return None
         apart = np.abs(self._boxes[: len(self._tracks), 0, 2] - drawer.position[2])
         alike = apart < _BADLY_RISEN * self._boxes[: len(self._tracks), 1, 2]
-        nested = _same_furniture(self._tracks, drawer) & (self._nested(drawer) > _NESTED) & alike
+        nested = _same_type(self._tracks, drawer) & (self._nested(drawer) > _NESTED) & alike
         there = np.flatnonzero(nested)
         return self._tracks[there[int(np.argmin(apart[there]))]] if len(there) else None
 
@@ -212,22 +213,21 @@ class SeenBoxes:
 
 
 def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[int, int]:
-    """Return by the number of each young track that is a second one of known furniture the number of that.
+    """Return by the number of each young track that is a second one of what is known the number of that.
 
-    Furniture is never within another piece of its type, and each bar belongs to one piece. A drawer at the place of one
-    with a bar is another one only if its own bar is seen: the height of its middle is measured far worse.
+    Nothing is within another object of its type, and each bar belongs to one piece of furniture. A drawer at the place
+    of one with a bar is another one only if its own bar is seen: the height of its middle is measured far worse.
     """
     boxes, bars = SeenBoxes(known, 0), SeenBoxes([each for each in known if not np.isnan(each.bar_height)], 0)
     at = {id(each): number for number, each in enumerate(known)}
     found = {}
     for number, each in enumerate(young):
-        if _is_furniture(each):
-            seen = each.summary()
-            same = boxes.same(seen)
-            if same is None and seen.front is None:
-                same = bars.around(seen)
-            if same is not None and _is_furniture(same):
-                found[number] = at[id(same)]
+        seen = each.summary()
+        same = boxes.same(seen)
+        if same is None and seen.front is None:
+            same = bars.around(seen)
+        if same is not None and plain_type(same.types.best) == plain_type(seen.object_type):
+            found[number] = at[id(same)]
     return found
 
 
@@ -237,14 +237,14 @@ def overlaps_known(seen: LocatedObject, known: Sequence[ObjectTrack]) -> bool:
     return plain_type(seen.object_type) in IMMOVABLE and boxes.overlaps(seen)
 
 
-def _is_furniture(track: ObjectTrack) -> bool:
-    return plain_type(track.types.best) in IMMOVABLE
+def _nested_share(seen: LocatedObject) -> float:
+    return _NESTED if plain_type(seen.object_type) in IMMOVABLE else _THINGS_NESTED
 
 
-def _same_furniture(tracks: Sequence[ObjectTrack], seen: LocatedObject) -> NDArray[np.bool_]:
-    """Return for each track (N,) whether it and a detection are furniture of one type."""
+def _same_type(tracks: Sequence[ObjectTrack], seen: LocatedObject) -> NDArray[np.bool_]:
+    """Return for each track (N,) whether it and a detection are of one type."""
     kind = plain_type(seen.object_type)
-    return np.array([kind in IMMOVABLE and plain_type(each.types.best) == kind for each in tracks], bool)
+    return np.array([plain_type(each.types.best) == kind for each in tracks], bool)
 
 
 def _same_bar(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> NDArray[np.bool_]:

@@ -209,8 +209,9 @@ class _Look:
         """Give ids to what enough looks have found, that of an object that was here before where it is one."""
         tracks = self._tracks
         ready = [each for each in tracks.doubted if id(each) in self._found and self._is_ready(each)]
-        for number, at in doubles(ready, tracks.known).items():
-            self._absorb(ready[number], tracks.known[at])
+        own = [each for each in ready if not self._is_named(each.source_id)]
+        for number, at in doubles(own, tracks.known).items():
+            self._absorb(own[number], tracks.known[at])
         ready = [each for each in ready if id(each) in self._found]
         missed = (each for each in tracks.known if id(each) not in self._found and not each.shut)
         lost = [each for each in (*missed, *tracks.lost.values()) if not self._is_named(each.source_id)]

@@ -170,7 +170,7 @@ class Tracks:
             self.known.append(known)
 
     def unite(self) -> dict[str, str]:
-        """Let furniture that is known twice go on as the one of the two that was known first.
+        """Let what is known twice go on as the one of the two that was known first.
 
         Returns:
             The ids of the first ones by those of the second ones, which end.
