@@ -231,6 +231,18 @@ def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[
     return found
 
 
+def overlapping(tracks: Sequence[ObjectTrack]) -> list[ObjectTrack]:
+    """Return those tracks that have another one of their type at their place, as seen from above."""
+    if len(tracks) < 2:
+        return []
+    places, sizes = np.array([each.position[:2] for each in tracks]), np.array([each.size[:2] for each in tracks])
+    kinds = [plain_type(each.types.best) for each in tracks]
+    apart = np.abs(places[:, None] - places[None])
+    both = (apart < (sizes[:, None] + sizes[None]) / 2 + _SAME_BAR_M).all(axis=2) & ~_differ(kinds, kinds)
+    np.fill_diagonal(both, False)
+    return [each for each, has in zip(tracks, both.any(axis=1), strict=True) if has]
+
+
 def overlaps_known(seen: LocatedObject, known: Sequence[ObjectTrack]) -> bool:
     """Return whether a detection is of furniture, and known furniture of its type is at its place, as from above."""
     boxes = SeenBoxes([each for each in known if plain_type(each.types.best) == plain_type(seen.object_type)], 0)

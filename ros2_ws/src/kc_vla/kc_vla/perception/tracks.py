@@ -13,7 +13,7 @@ from kc_vla.perception.camera_frame import CameraFrameError
 from kc_vla.perception.containment import Containment
 from kc_vla.perception.front import CONTAINERS
 from kc_vla.perception.track import ObjectTrack
-from kc_vla.perception.track_association import began_elsewhere, doubles
+from kc_vla.perception.track_association import began_elsewhere, doubles, overlapping
 
 _BACK_NS = 1_000_000_000
 """So far a clock that is set right may go back; further, time has begun anew."""
@@ -177,7 +177,7 @@ class Tracks:
         """
         renamed: dict[str, str] = {}
         kept: list[ObjectTrack] = []
-        for each in sorted(self.known, key=lambda track: track.begun_ns):
+        for each in sorted(overlapping(self.known), key=lambda track: track.begun_ns):
             at = {} if self._is_named(each) else doubles([each], kept)
             if not at:
                 kept.append(each)
@@ -186,8 +186,9 @@ class Tracks:
             if each.seen_ns > first.seen_ns:
                 first.see(each.summary(), each.seen_ns)
             renamed[each.object_id] = first.object_id
-        self.known = [each for each in self.known if each.object_id not in renamed]
-        self._rename_holders(renamed)
+        if renamed:
+            self.known = [each for each in self.known if each.object_id not in renamed]
+            self._rename_holders(renamed)
         return renamed
 
     def forget(self, track: ObjectTrack) -> None:
