@@ -178,7 +178,7 @@ def follow(simulator: Simulator, way: list[TourLeg]) -> None:
         simulator.step(simulator.expert.plan(1)[0][0])
 
 
-@pytest.mark.parametrize(("name", "least"), [("drawer_1", 0.09), ("cupboard", 1.0)])
+@pytest.mark.parametrize(("name", "least"), [("drawer_1", 0.09), *at_night(("cupboard", 1.0))])
 def test_the_arm_opens_and_shuts_by_contact_and_what_it_leaves_stays(name: str, least: float) -> None:
     simulator = Simulator(image_size=16, draw=False)
     simulator.reset("kitchen", SHUT_IN)

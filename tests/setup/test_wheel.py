@@ -198,6 +198,7 @@ def test_the_model_of_sentences_is_named_with_the_command_that_brings_it_alone(p
     )
 
 
+@pytest.mark.nightly
 def test_a_selector_is_trained(training_programs: Path, data: Path, tmp_path: Path) -> None:
     settings = [f"--set={name}={value}" for name, value in TRAINING.items()]
     where = [f"--data={data}", f"--validation={data}", f"--output={tmp_path / 'run'}"]
@@ -231,6 +232,7 @@ def test_the_doctor_says_which_extras_are_missing(robot_programs: Path) -> None:
     assert "-> only for what you use: pip install 'kc-vla[motion,train,household,sim]'" in looked.stdout
 
 
+@pytest.mark.nightly
 def test_the_household_is_measured(household_programs: Path, tmp_path: Path) -> None:
     words = ["eval", "household", "--kind=simple", "--memory=both", "--sequences=1", "--processes=1"]
     measured = kc_vla(household_programs, *words, f"--output={tmp_path}")

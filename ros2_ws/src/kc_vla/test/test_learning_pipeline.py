@@ -415,6 +415,7 @@ def test_several_data_sets_of_one_name_are_learnt_from_together(data, tmp_path, 
     assert f"{data / 'train' / 'counting'} is given twice: name each data set once" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 def test_a_run_does_not_go_on_with_episodes_that_have_changed(data, tmp_path, capsys):
     mine = shutil.copytree(data / "train", tmp_path / "mine")
     words = (f"--data={mine}", "--method=no-metric")

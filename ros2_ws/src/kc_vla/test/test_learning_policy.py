@@ -12,6 +12,7 @@ import torch
 from drawn_plans import CPU, DOWN, SMALL, SPEED, asked, episode, given, learned, moment, write_episodes
 from hypothesis import given as given_any
 from hypothesis import strategies as st
+from nightly import at_night
 
 from kc_vla.cli import main
 from kc_vla.core.robot import load_robot
@@ -199,7 +200,7 @@ def test_frames_at_a_stride_are_as_near_as_they_were_kept(
         assert off[found].min() == off.min()
 
 
-@pytest.mark.parametrize("history", ["none", "2 every 3"])
+@pytest.mark.parametrize("history", ["none", *at_night("2 every 3")])
 def test_what_is_learnt_from_is_what_the_model_is_given_later(
     history: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

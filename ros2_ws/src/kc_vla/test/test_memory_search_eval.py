@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from nightly import at_night
 
 from kc_vla.memory.embedding.models import shared_embedder
 from kc_vla.memory.evaluation.halves import SPLITS
@@ -36,9 +37,10 @@ def test_the_first_object_counts_and_an_empty_answer_where_nothing_fits() -> Non
     assert not is_right(frozenset(), ["a"])
 
 
-def test_the_search_finds_what_words_and_cosines_do_not(searches: list[SearchPhrase]) -> None:
+@pytest.mark.parametrize("every", [6, *at_night(2)])
+def test_the_search_finds_what_words_and_cosines_do_not(searches: list[SearchPhrase], every: int) -> None:
     chosen = [each for each in searches if each.kind in ("relations", "exclusions", "nothing") and each.split == "test"]
-    right = answers(chosen[::2], shared_embedder())
+    right = answers(chosen[::every], shared_embedder())
     shares = {name: sum(each) / len(each) for name, each in right.items()}
     assert shares["search"] > 0.9
     assert shares["search"] > max(shares["words"], shares["words and cosine"]) + 0.4
