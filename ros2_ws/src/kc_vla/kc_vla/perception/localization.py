@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME
 from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
@@ -27,6 +27,8 @@ Vector = tuple[float, float, float]
 _FOUND_3D_M, _ESTIMATED_SHARE = 0.01, 0.05
 """Standard deviation of a place that a detector gives itself: in 3-D, m, and as a share of an estimated depth."""
 _SUNK_M = 0.01
+_CARRIES = IMMOVABLE | {"tray"}
+"""Types whose points are mostly those of what stands in or on them."""
 _CUT_M = 0.04
 """Standard deviation of the place of an object of unknown size that the rim of the image cuts: its middle may be
 outside."""
@@ -300,7 +302,7 @@ def _by_depth(
         return None, None
     if plain_type(each.object_type) in CONTAINERS:
         return None, front_in(frame, each.box, place.position, place.size)
-    if not _is_thing(place.size):
+    if not _is_thing(place.size) or plain_type(each.object_type) in _CARRIES:
         return None, None
     return standing_shape(frame, each.box, place.position, place.size, others), None
 

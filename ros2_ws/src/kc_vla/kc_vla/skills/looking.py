@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 import numpy as np
 
@@ -35,14 +35,24 @@ def look_at(context: SkillContext, object_id: str) -> Skill:
     return ""
 
 
-def look_towards(context: SkillContext, place: Vector, object_id: str) -> Iterator[Step]:
-    """Yield the steps of a look from near at a place (x, y, ...), m, where a thing should be.
+def look_towards(context: SkillContext, place: Vector, object_id: str, is_seen: Callable[[], bool]) -> Iterator[Step]:
+    """Yield the steps of looks from near at a place where a thing should be, from one side after the other.
 
-    Raises:
-        SkillError: there is no place to look from.
+    Args:
+        context: of the skill.
+        place: (x, y, ...), m.
+        object_id: of the thing.
+        is_seen: whether it is seen there, so that no other look is needed.
     """
-    yield _turn(context, "look at", float(np.arctan2(place[1], place[0])), _AT)
-    yield from context.look_for(object_id)
+    for view in _AT:
+        try:
+            turn = _turn(context, "look at", float(np.arctan2(place[1], place[0])), (view,))
+        except SkillError:  # the hand cannot look from there
+            continue
+        yield turn
+        yield from context.look_for(object_id)
+        if is_seen():
+            return
 
 
 def look_around(context: SkillContext) -> Skill:

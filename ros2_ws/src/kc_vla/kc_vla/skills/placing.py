@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
 from itertools import product
 
@@ -97,10 +96,13 @@ def put(context: SkillContext, object_id: str, holder_id: str) -> Iterator[Step]
     if holder is not None and (space is not None or holder.object_type in HOLLOW):
         yield from look_into(context, holder_id)
     yield from context.look_for(object_id)
-    if _seen_at(context, thing, before, since_s, target) is None:  # the hand may be before it
-        with suppress(SkillError):  # there is no place to look from: it counts as not seen
-            yield from look_towards(context, target, object_id)
-    seen = _seen_at(context, thing, before, since_s, target)
+
+    def seen_there() -> PerceivedThing | None:
+        return _seen_at(context, thing, before, since_s, target)
+
+    if seen_there() is None:  # the hand may be before it
+        yield from look_towards(context, target, object_id, lambda: seen_there() is not None)
+    seen = seen_there()
     if seen is None:
         raise SkillError(f"{object_id} is not seen after it was put on or into {holder_id}")
     context.scene.same(seen.object_id, thing)
