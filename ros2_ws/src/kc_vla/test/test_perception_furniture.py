@@ -152,6 +152,15 @@ def test_depth_shows_whether_a_drawer_is_shut(things: tuple[Thing, ...], shut: b
     assert is_shut(frame, away) is None
 
 
+@pytest.mark.parametrize(("bar", "believed"), [((0.27, -0.41, 0.22), True), ((0.44, -0.43, 0.22), False)])
+def test_the_edge_of_an_open_door_is_not_taken_for_its_bar(bar: tuple[float, float, float], believed: bool) -> None:
+    record = FrontRecord()
+    for _ in range(3):
+        record.see(shut_at(0.44), False, (0.6, -0.3, 0.14))
+    record.see(replace(shut_at(0.44), yaw=-np.pi / 2, bar=bar), True, (0.6, -0.3, 0.14))
+    assert record.bar == pytest.approx(bar if believed else (0.44, -0.2, 0.22))
+
+
 def test_a_drawer_whose_bar_is_not_seen_any_more_is_open_as_far_as_its_middle_has_moved() -> None:
     record = FrontRecord()
     for _ in range(4):

@@ -144,13 +144,17 @@ class FrontRecord:
         return replace(front, bar=(*front.bar[:2], shut.bar[2]))
 
     def _is_of_another(self, front: Front) -> bool:
-        """Return whether a bar cannot be that of the drawer that was seen shut: a drawer slides, it is led straight."""
+        """Return whether a bar cannot be that of the front that was seen shut: a drawer slides, and a door turns."""
         shut = self._closed
-        if shut is None or shut.standing or front.standing:
+        if shut is None:
             return False
         ahead, aside, up = np.subtract(front.bar, shut.bar).tolist()
-        across = aside * np.cos(shut.yaw) - ahead * np.sin(shut.yaw)
-        return bool(max(abs(up), abs(across)) > _SAME_M)
+        if shut.standing is not front.standing or abs(up) > _SAME_M:
+            return True
+        if shut.hinge is not None:
+            reach, before = (math.dist(each.bar[:2], shut.hinge) for each in (front, shut))
+            return abs(reach - before) > _SAME_M
+        return bool(abs(aside * np.cos(shut.yaw) - ahead * np.sin(shut.yaw)) > _SAME_M)
 
     def _see_shut(self, front: Front) -> None:
         """Take in a look at what is shut: its bar is where it was, but for furniture that was moved.
