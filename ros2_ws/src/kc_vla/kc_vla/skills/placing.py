@@ -40,8 +40,8 @@ _FREED, _FREED_OPEN = 0.018, 0.03
 """The fingers open by so much to release a thing in a hollow, and elsewhere, m."""
 _FOUND_M, _ALIKE = 0.08, 1.6
 """It is at its place when it is seen no further than this from it, m; its diagonal differs by less then."""
-_FOUND_HIGH_M = 0.04
-"""... and no higher than this above what it was put on, m."""
+_FOUND_HIGH_M, _FOUND_HIGH_IN_M = 0.04, 0.08
+"""... and no higher than this above what it was put on, or above the floor of a hollow, which is measured badly, m."""
 _NEAR_BASE = 0.3
 """Nothing is put down nearer to the axis of the base, m."""
 _WORKTOP_RANGE = (0.34, 0.58)
@@ -106,7 +106,8 @@ def put(context: SkillContext, object_id: str, holder_id: str) -> Iterator[Step]
     if seen is None:
         raise SkillError(f"{object_id} is not seen after it was put on or into {holder_id}")
     context.scene.same(seen.object_id, thing)
-    _check_there(context.scene.need(object_id), holder_id, target)
+    hollow = holder is not None and holder.object_type in HOLLOW
+    _check_there(context.scene.need(object_id), holder_id, target, _FOUND_HIGH_IN_M if hollow else _FOUND_HIGH_M)
 
 
 def _seen_at(
@@ -189,13 +190,14 @@ def _put_from_above(
     return np.array([*middle[:2], _ground(holder)])
 
 
-def _check_there(seen: PerceivedThing, holder_id: str, target: Vector) -> None:
-    """Check that a thing is where it was put.
+def _check_there(seen: PerceivedThing, holder_id: str, target: Vector, highest: float) -> None:
+    """Check that a thing is where it was put; on the worktop it may have rolled.
 
     Args:
         seen: the thing, afterwards.
         holder_id: what it was put on or into.
         target: where the middle of its lower side should be (3,), m.
+        highest: its lower side may be measured so far above that, m.
 
     Raises:
         SkillError: it is not.
@@ -204,9 +206,9 @@ def _check_there(seen: PerceivedThing, holder_id: str, target: Vector) -> None:
     high = float(seen.bottom - target[2])
     if high < -_FOUND_HIGH_M and not _is_at(seen, holder_id):
         raise SkillError(f"{object_id} fell beside {holder_id}")
-    if high > _FOUND_HIGH_M:
+    if high > highest:
         raise SkillError(f"{object_id} is seen {high * 100:.0f} cm above where it was put: it may stick to the hand")
-    if not _is_at(seen, holder_id) and off > _FOUND_M:
+    if holder_id != SURFACE and not _is_at(seen, holder_id) and off > _FOUND_M:
         raise SkillError(f"{object_id} is seen {off * 100:.0f} cm away from where it was put")
 
 
