@@ -44,7 +44,7 @@ class ShapeErrors:
             return
         opened = "opened" in (true.state, true.attributes.get("also"))
         record = FrontRecord()
-        record.see(seen.front, opened)
+        record.see(seen.front, opened, seen.position)
         known = record.known(opened, np.array(seen.position), np.array(seen.size)).attributes
         self.bar.append(_gap(known[HANDLE], true.attributes[HANDLE]))
         if HINGE in true.attributes and HINGE in known:
@@ -90,7 +90,7 @@ def test_an_open_door_is_seen_to_have_turned_about_the_axis_that_was_seen_before
     found = localizer.locate(image, detector.detect(image)).objects
     shut = next(each for each in found if each.object_type == "cupboard")
     assert shut.front is not None
-    record.see(shut.front, opened=False)
+    record.see(shut.front, False, shut.position)
     world = simulator.environment
     assert isinstance(world, KitchenEnv)
     world.kitchen.unit_of("cupboard").set_openings({"cupboard": 1.4})
