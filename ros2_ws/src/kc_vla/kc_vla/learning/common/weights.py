@@ -80,7 +80,7 @@ def _torchvision_file() -> Path:
     path = Path(torch.hub.get_dir()) / "checkpoints" / _TORCHVISION.rpartition("/")[2]
     elsewhere = (
         f"put that file of torchvision's into {path.parent}, or take --set init=package, or for a policy "
-        "--set init=shipped, the eyes of the one that comes with the stack (docs/keyframe_selector.md#first-weights)"
+        "--set init=shipped, the eyes of the one that comes with the stack (docs/keyframe_selector.md#initial-weights)"
     )
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
