@@ -236,8 +236,8 @@ def _groups(outcomes: Sequence[EpisodicOutcome]) -> dict[str, list[EpisodicOutco
 def table(outcomes: Sequence[EpisodicOutcome]) -> str:
     """Return the outcomes as a table in Markdown, shares in percent with Wilson's 95 % interval."""
     lines = [
-        "| task | episodes | right with keyframes, % | right by what is there now, % | right by a guess, % "
-        "| claimed to know without keyframes |",
+        "| task | episodes | right with keyframes, % | right by the present places, % | right by a guess, % "
+        "| answered without keyframes |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for name, some in _groups(outcomes).items():

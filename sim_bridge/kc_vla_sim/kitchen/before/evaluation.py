@@ -71,7 +71,7 @@ def _key(outcome: RearrangementOutcome) -> tuple[int, str, str, str]:
 def table(outcomes: Sequence[RearrangementOutcome]) -> str:
     """Return the outcomes as a table in Markdown, shares in percent with Wilson's 95 % interval."""
     lines = [
-        "| keyframes | depends on | episodes | meant the right one, % | done, % | reported as done, and were not "
+        "| keyframes | kind | episodes | meant the right one, % | done, % | reported as done, and were not "
         "| keyframes an episode |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
