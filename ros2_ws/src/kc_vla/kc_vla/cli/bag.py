@@ -42,7 +42,7 @@ def _add_arguments(bag: argparse.ArgumentParser) -> None:
     merge.add_argument("bags", nargs="+", metavar="bag", help="bag folder, .mcap or .db3 file")
     for action, run in ((cut, _cut), (merge, _merge)):
         action.add_argument(
-            "--storage", choices=("mcap", "sqlite3"), help="storage form of the new bag (default: as the first)"
+            "--storage", choices=("mcap", "sqlite3"), help="storage format of the new bag (default: as the first)"
         )
         action.set_defaults(run=run)
 

@@ -60,7 +60,7 @@ class RecorderParameters(RobotParameters):
     """Parameters of the node."""
 
     output_folder: str = parameter("runs", "folder for the bags; each episode gets <output_folder>/<episode id>/bag")
-    storage: str = parameter("mcap", "storage form of the bags", choices=("mcap", "sqlite3"))
+    storage: str = parameter("mcap", "storage format of the bags", choices=("mcap", "sqlite3"))
     also: str = parameter(
         "",
         "third-party topics to record too, each with its type, separated by commas, such as 'tick std_msgs/msg/Empty'",
