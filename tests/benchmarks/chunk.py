@@ -61,7 +61,7 @@ def _row(setting: Setting, threads: int, found: Record) -> dict[str, Any]:
     holds = sum("sequence" not in c for c in found.results[topics.ARM_COMMAND])
     return {
         "images": setting.pictures,
-        "beside": f"inference, {threads} thread" if threads else "nothing",
+        "other load": f"inference, {threads} thread" if threads else "nothing",
         "chunks": len(outside),
         "request to chunk": own_latency(own, "chunk_round_trip"),
         "request to command": own_latency(own, "request_to_command"),

@@ -67,7 +67,7 @@ def _row(rate: int, nodes: Sequence[str], threads: int, found: Record) -> dict[s
     return {
         "rate, Hz": rate,
         "nodes": "whole" if nodes == WHOLE else "controller",
-        "beside": f"inference, {threads} thread{'s' * (threads > 1)}, {load['ms']:.0f} ms a pass"
+        "other load": f"inference, {threads} thread{'s' * (threads > 1)}, {load['ms']:.0f} ms a pass"
         if load
         else "nothing",
         "own": own,

@@ -50,7 +50,7 @@ def measure(quick: bool, work: Path) -> Table:
         rows,
         (
             "The arm swings; the emulated arm is a process of its own at a real-time priority, the bus a Unix socket.",
-            f"`late`: how long after its deadline a period begins, {seconds:g} s of them. `bus there and back`: from "
+            f"`late`: how long after its deadline a period begins, {seconds:g} s of them. `bus round trip`: from "
             f"asking for a joint's limits to the answer, {asks} times, by an ordinary process.",
             f"Inference: ResNet-18, 224x224, torch, one process on each of {os.cpu_count()} cores, without pause.",
             "`CPU`: of one core, the control process with the vendor's SDK.",
@@ -73,10 +73,10 @@ def _row(load: bool, priority: int, seconds: float, asks: int, bus: Path) -> dic
         share = (cpu_seconds(loop.pid) - before) / (time.monotonic() - began)
         there_and_back = _ask(bus, asks)
     return {
-        "beside": "inference on every core" if load else "nothing",
+        "other load": "inference on every core" if load else "nothing",
         "SCHED_FIFO": "yes" if priority else "no",
         "late": Spread.of(1e3 * np.array(late)),
-        "bus there and back": Spread.of(1e3 * np.array(there_and_back)),
+        "bus round trip": Spread.of(1e3 * np.array(there_and_back)),
         "CPU": f"{100 * share:.0f} %",
     }
 

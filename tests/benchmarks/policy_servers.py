@@ -66,18 +66,18 @@ def measure(quick: bool, work: Path) -> Table:
     sizes = _sizes(counted)
     rows = [
         {
-            "asked": name,
+            "policy runs": name,
             "chunks": (spread := Spread.of(taken)).count,
-            "ms: p50 / p99 / max": spread,
-            "over here, ms, p50": spread.p50 - here.p50,
-            "over here, ms, p99": spread.p99 - here.p99,
-            "kB with the keyframes": sizes.get(name, (0, 0))[0] / 1e3,
-            "kB with them kept": sizes.get(name, (0, 0))[1] / 1e3,
+            "time, ms: p50 / p99 / max": spread,
+            "more than in the node, ms, p50": spread.p50 - here.p50,
+            "more than in the node, ms, p99": spread.p99 - here.p99,
+            "request with keyframes, kB": sizes.get(name, (0, 0))[0] / 1e3,
+            "request without keyframes, kB": sizes.get(name, (0, 0))[1] / 1e3,
         }
         for name, taken in times.items()
     ]
     return Table(
-        "A policy on a server of this machine, and the same one here: time of a chunk, bytes of a request",
+        "A policy on a server of this machine, and in the node itself: time of a chunk, bytes of a request",
         rows,
         [
             f"Two cameras, {_CAMERA} px, {_KEPT} keyframes, seen before, 16 actions. Each server is a `kc-vla serve "

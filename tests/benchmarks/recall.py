@@ -157,8 +157,8 @@ def _row(size: int, name: str, times: list[float], unit: str) -> dict[str, Any]:
     factor = {"us": 1e6, "ms": 1e3}[unit]
     return {
         "units": size,
-        "what": name,
+        "operation": name,
         "time": Spread.of(factor * each for each in times),
-        "in": unit,
-        "of": len(times),
+        "unit": unit,
+        "samples": len(times),
     }

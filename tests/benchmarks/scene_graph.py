@@ -41,7 +41,7 @@ def measure(quick: bool, work: Path) -> Table:
     with Store(work / "memory.db") as store:
         store.write("home", GraphChange(tuple(graph.nodes()), (), graph.number))
     loads = {
-        "load, opening included": lambda: _load(work / "memory.db"),
+        "open and load": lambda: _load(work / "memory.db"),
         "reference: the same from JSON into networkx": _reference(graph, work / "reference.json"),
         **_spark_dsg(graph, work),
     }
@@ -106,7 +106,7 @@ def _spark_dsg(graph: SceneGraph, work: Path) -> dict[str, Callable[[], object]]
     from spark_dsg import DynamicSceneGraph
 
     DynamicSceneGraph.load(str(work / "dsg.json")).save(str(work / "dsg.sparkdsg"), False)
-    names = {"JSON": "dsg.json", "binary form": "dsg.sparkdsg"}
+    names = {"JSON": "dsg.json", "binary format": "dsg.sparkdsg"}
     return {
         f"reference: spark_dsg's {form}": partial(DynamicSceneGraph.load, str(work / n)) for form, n in names.items()
     }
@@ -166,7 +166,7 @@ def _rows(works: dict[str, Callable[[], object]], times: int) -> list[dict[str, 
                 took[name].append(1e3 * (time.perf_counter() - began))
             del made  # that it is freed is no part of it
     spreads = {name: Spread.of(each) for name, each in took.items()}
-    return [{"what": name, "times": times, "ms": _text(spread)} for name, spread in spreads.items()]
+    return [{"operation": name, "repetitions": times, "time, ms": _text(spread)} for name, spread in spreads.items()]
 
 
 def _text(spread: Spread) -> str:

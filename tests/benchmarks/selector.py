@@ -57,7 +57,7 @@ def measure(quick: bool, work: Path) -> Table:
     return Table(
         "Selector per frame, one thread, ms: p50 / p99 / max",
         [
-            {"way": name, "per frame": spread, "times as fast, p50": reference.p50 / spread.p50}
+            {"implementation": name, "time per frame, ms": spread, "times as fast, p50": reference.p50 / spread.p50}
             for name, spread in spreads.items()
         ],
         [
