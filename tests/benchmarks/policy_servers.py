@@ -66,7 +66,7 @@ def measure(quick: bool, work: Path) -> Table:
     sizes = _sizes(counted)
     rows = [
         {
-            "policy runs": name,
+            "policy runs": "in the node" if name == "here" else name,
             "chunks": (spread := Spread.of(taken)).count,
             "time, ms: p50 / p99 / max": spread,
             "more than in the node, ms, p50": spread.p50 - here.p50,

@@ -149,7 +149,7 @@ class _Maker:
 
 def table(sequences: Sequence[TaskSequence]) -> str:
     """Return how many there are of each split, and what the oracle needs for a task, as Markdown."""
-    lines = ["| split | sequences | houses | tasks | skills a task | s a task |", "| --- |" + " --- |" * 5]
+    lines = ["| split | sequences | houses | tasks | skills in a task | s for a task |", "| --- |" + " --- |" * 5]
     for split in SPLITS:
         some = [each for each in sequences if each.split == split]
         ways = [solution for each in some for solution in needed(each.world(), each.tasks)]
