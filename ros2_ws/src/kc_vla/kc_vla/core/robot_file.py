@@ -94,7 +94,7 @@ KEYS: Mapping[str, Key] = {
 """Keys of the file."""
 
 JOINT_KEYS: Mapping[str, Key] = {
-        "home": Key("rad", "", "angle in the pose in which the arm lies without power; the controller parks it there"),
+    "home": Key("rad", "", "angle in the pose in which the arm lies without power; the controller parks it there"),
     "lower": Key("rad", "that of the URDF", "lower limit"),
     "upper": Key("rad", "that of the URDF", "upper limit"),
     "velocity": Key("rad/s", "that of the URDF", "velocity limit"),

@@ -34,9 +34,9 @@ class VisionMsgsOptions:
     input_size: tuple[float, ...] = option("width and height of the image that boxes are for; empty: the camera's", ())
     fit: str = option("how the camera's image was brought to that size", FITS[0], choices=FITS)
     least_score: float = option("score below which an object is left out", 0.25, low=0.0, high=1.0)
-    most: int = option("objects of one message that count, those with the best scores", 100, low=1, high=1000)
-    only: tuple[str, ...] = option("classes that count; empty: all", ())
-    ignored: tuple[str, ...] = option("classes that do not count, such as person", ())
+    most: int = option("most objects taken from one message, those with the best scores", 100, low=1, high=1000)
+    only: tuple[str, ...] = option("classes to take; empty: all", ())
+    ignored: tuple[str, ...] = option("classes to leave out, such as person", ())
     track_ids: bool = option("trust the detector's ids: the same id is the same object", False)
     tolerance: float = option("s between the stamps of a message and of its image", 0.02, low=0.0, high=1.0)
 
@@ -59,4 +59,4 @@ class VlmOptions:
     a_minute: int = option("images that it is asked about within a minute", 6, low=1, high=600)
     server_timeout: float = option("s for one answer", 20.0, low=0.1, high=600.0)
     longest: int = option("px of the longest side of the image that is sent", 768, low=64, high=4096)
-    most: int = option("objects of one image that count", 50, low=1, high=500)
+    most: int = option("most objects taken from one image", 50, low=1, high=500)
