@@ -234,7 +234,8 @@ def _shuffled(some: Sequence[_T], chance: np.random.Generator) -> list[_T]:
 
 def table(sequences: Sequence[TaskSequence]) -> str:
     """Return how many there are of each kind and split, and what the oracle needs for a task, as markdown."""
-    lines = ["| kind | split | sequences | scenes | tasks | skills in a task | s for a task |", "| --- |" + " --- |" * 6]
+    head = "| kind | split | sequences | scenes | tasks | skills in a task | s for a task |"
+    lines = [head, "| --- |" + " --- |" * 6]
     for kind, split in itertools.product(KINDS, SPLITS):
         some = [each for each in sequences if (each.kind, each.split) == (kind, split)]
         ways = [solution for each in some for solution in needed(each.world(), each.tasks)]

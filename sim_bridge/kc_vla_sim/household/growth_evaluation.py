@@ -58,8 +58,8 @@ def grow(output: Path) -> Iterator[str]:
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the table as Markdown."""
     lines = [
-        "| | tasks | things | goal reached | explored a task | skills a task | ms a task | ms a skill | kB kept | "
-        "things known | letters for a prompt |",
+        "| world | tasks | things | goal reached | explored places for a task | skills for a task | ms for a task "
+        "| ms for a skill | stored kB | known things | letters for a prompt |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
