@@ -29,8 +29,8 @@ class Phase:
 
 PHASES = {
     "wait": Phase("stays in its place until something happens", pushed=True, unchanged=True),
-    "start": Phase("does what the task says of the beginning", unchanged=True),
-    "stop": Phase("does what the task says of the end", unchanged=True),
+    "start": Phase("makes the motion with which the task begins", unchanged=True),
+    "stop": Phase("makes the motion with which the task ends", unchanged=True),
     "approach": Phase("goes to a thing, high above the table", bent=True, paused=True, pushed=True),
     "go": Phase("goes to a place, high above the table", bent=True, paused=True, pushed=True),
     "carry": Phase("carries a thing, high above the table", bent=True, paused=True, pushed=True),
@@ -40,7 +40,7 @@ PHASES = {
     "lift": Phase("lifts a thing; after close it may slip out"),
     "lower": Phase("lowers a thing"),
     "let go": Phase("opens the fingers"),
-    "rise": Phase("rises with nothing in it"),
+    "rise": Phase("rises empty"),
 }
 """Known phases by name, in the order of the documentation."""
 WAYS = tuple(name for name, phase in PHASES.items() if phase.bent)
