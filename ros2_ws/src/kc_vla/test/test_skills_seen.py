@@ -11,8 +11,9 @@ from fake_kitchen import RATE, READY, ROBOT, FakeKitchen, thing
 from kc_vla.motion.planner import MotionPlanner
 from kc_vla.skills.boxes import fitted
 from kc_vla.skills.context import SkillContext
+from kc_vla.skills.handles import handle_of
 from kc_vla.skills.hands import facing_down
-from kc_vla.skills.interface import ArmReading
+from kc_vla.skills.interface import ArmReading, SkillError
 from kc_vla.skills.motion_paths import MotionPathMaker
 from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
 from kc_vla.skills.tool_path import ToolPose
@@ -110,6 +111,44 @@ def test_furniture_that_perception_has_found_to_be_one_is_one() -> None:
     scene.take([second, lower, part], 1.0)
     scene.take([drawer, oven], 2.0)
     assert {each.object_id for each in scene.all()} == {"drawer_1", "drawer_2", "microwave_1"}
+
+
+class Unlooked(FakeKitchen):
+    """A kitchen in which nobody sees how far the drawer is open until the hand looks at it."""
+
+    def shown(self) -> list[PerceivedThing]:
+        run = self.station.run
+        self.looked = getattr(self, "looked", False) or (run is not None and run.stage == "look at")
+        if self.looked:
+            return super().shown()
+        return [replace(each, attributes={}) if each.object_type == "drawer" else each for each in super().shown()]
+
+
+def test_a_handle_that_is_not_seen_is_looked_for() -> None:
+    kitchen = Unlooked()
+    kitchen.opening = 0.12
+    kitchen.report()
+    assert kitchen.do("CloseObject", "drawer_1", most=20_000).done
+    assert kitchen.opening == 0.0
+
+
+def test_an_open_door_is_where_the_hand_led_it_until_it_is_seen() -> None:
+    scene = PerceivedScene()
+    shut = {"handle": "0.4446 -0.2033 0.2203", "hinge": "0.4990 -0.4270", "opening": "0.0000"}
+    cupboard = thing("cupboard_1", (0.6, -0.31, 0.14), (0.21, 0.26, 0.28), state="closed", attributes=shut)
+    scene.take([cupboard], 1.0)
+    handle = handle_of(scene.need("cupboard_1"))
+    scene.led("cupboard_1", handle.led_to(1.5))
+    unseen = replace(cupboard, state="opened", attributes={"handle": "", "hinge": "", "opening": ""})
+    scene.take([unseen], 2.0)
+    led = handle_of(scene.need("cupboard_1"))
+    assert led.opening == 1.5
+    assert led.position == pytest.approx(handle.at(1.5), abs=1e-4)
+    seen = {**shut, "opening": "1.2000"}
+    scene.take([replace(unseen, attributes=seen)], 3.0)
+    scene.take([unseen], 4.0)
+    with pytest.raises(SkillError, match="not seen how far"):
+        handle_of(scene.need("cupboard_1"))
 
 
 def test_furniture_ends_at_the_front_that_was_measured() -> None:

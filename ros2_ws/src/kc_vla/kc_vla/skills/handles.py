@@ -7,6 +7,7 @@ in the base's frame, m; `hinge` a point x, y on the axis of a door, m; `opening`
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +50,11 @@ class Handle:
         away = behind * Rotation.from_euler("z", self.turn * opening).apply(self.out)
         return np.asarray(axis + turned.apply(self.position - axis) - away)
 
+    def led_to(self, opening: float) -> dict[str, str]:
+        """Return the attributes of what it belongs to when it is open so far, m or rad, as perception reports them."""
+        found = {HANDLE: _text(self.at(opening)), OPENING: _text([opening])}
+        return found if self.hinge is None else found | {HINGE: _text(self.hinge)}
+
     def yaw(self, opening: float) -> float:
         """Return the yaw of a hand that stands straight before the front at an opening, rad."""
         ahead = float(np.arctan2(-self.out[1], -self.out[0]))
@@ -80,3 +86,7 @@ def handle_of(thing: PerceivedThing) -> Handle:
         side = left
     turn = -1 if side > 0 else 1
     return Handle(place, out, hinge, turn, wide)
+
+
+def _text(numbers: Iterable[float]) -> str:
+    return " ".join(f"{each:.4f}" for each in numbers)

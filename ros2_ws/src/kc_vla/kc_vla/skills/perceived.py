@@ -189,6 +189,8 @@ class PerceivedScene:
     def __init__(self) -> None:
         self._things: dict[str, PerceivedThing] = {}
         self._empty: Counter[str] = Counter()
+        self._led: dict[str, dict[str, str]] = {}
+        """Attributes of doors where a hand led them, until they are seen, by the id of what has the door."""
         self._names: dict[str, tuple[str, str]] = {}
         """Id and type of what the hand had, by the id with which it is reported since."""
         self.now_s = float("-inf")
@@ -213,7 +215,7 @@ class PerceivedScene:
         if stamp_s < self.now_s:
             return
         self.now_s = stamp_s
-        seen = self._named([_without_ended(each) for each in things])
+        seen = [self._with_door(each) for each in self._named([_without_ended(each) for each in things])]
         if view is not None:
             self._forget_gone(view, {each.object_id for each in seen}.union(kept))
         for name in {self._names.get(each, (each, ""))[0] for each in gone}.difference(kept):
@@ -235,6 +237,18 @@ class PerceivedScene:
             name, kind = self._names.get(each.object_id, (each.object_id, each.object_type))
             found.append(replace(each, object_id=name, object_type=kind))
         return found
+
+    def led(self, object_id: str, attributes: dict[str, str]) -> None:
+        """Note where a hand led a door: nobody may see its handle from there."""
+        self._led[object_id] = attributes
+        if (thing := self._things.get(object_id)) is not None:
+            self._things[object_id] = replace(thing, attributes=dict(thing.attributes) | attributes)
+
+    def _with_door(self, thing: PerceivedThing) -> PerceivedThing:
+        """Return a thing with the handle of its open door where a hand led that, if it is not seen."""
+        if HANDLE in thing.attributes or CLOSED in thing.states:
+            self._led.pop(thing.object_id, None)
+        return replace(thing, attributes=dict(thing.attributes) | self._led.get(thing.object_id, {}))
 
     def same(self, reported: str, thing: PerceivedThing) -> None:
         """Note that what is reported with an id is a thing that the hand held: it keeps the name that it had there.
@@ -282,6 +296,7 @@ class PerceivedScene:
         self._things.clear()
         self._empty.clear()
         self._names.clear()
+        self._led.clear()
         self.now_s = float("-inf")
 
     def find(self, object_id: str) -> PerceivedThing | None:

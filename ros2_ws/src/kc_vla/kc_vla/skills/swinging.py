@@ -36,12 +36,18 @@ def is_wide_open(context: SkillContext, object_id: str) -> bool:
 def opened_wide(context: SkillContext, object_id: str) -> Iterator[Step]:
     """Yield the steps that lead a door, which is open already, out of the way of a hand."""
     if not is_wide_open(context, object_id):
-        yield from swung(context, handle_of(context.scene.need(object_id)), WIDE_OPEN)
+        yield from swung(context, object_id, handle_of(context.scene.need(object_id)), WIDE_OPEN)
         yield from context.look_for(object_id)
 
 
-def swung(context: SkillContext, handle: Handle, ends: Sequence[float]) -> Iterator[Step]:
-    """Yield the steps that lead a door to the first of some openings that the arm reaches, rad; 0 for closed.
+def swung(context: SkillContext, object_id: str, handle: Handle, ends: Sequence[float]) -> Iterator[Step]:
+    """Yield the steps that lead a door to the first of some openings that the arm reaches.
+
+    Args:
+        context: of the skill.
+        object_id: of what has the door.
+        handle: of the door, as it is now.
+        ends: openings, rad; 0 for closed.
 
     Raises:
         SkillError: there is no handle between the fingers, or the arm cannot lead it there.
@@ -63,9 +69,10 @@ def swung(context: SkillContext, handle: Handle, ends: Sequence[float]) -> Itera
     if not context.grips:
         yield from _released(context, start)
         raise SkillError("there is no handle between the fingers where it was seen")
-    _, (swing, last) = first_possible(ends, arc, SkillError("the arm cannot lead the door"))
+    end, (swing, last) = first_possible(ends, arc, SkillError("the arm cannot lead the door"))
     yield swing
     yield context.settled("swing")
+    context.scene.led(object_id, handle.led_to(end))
     yield from _released(context, last)
 
 
