@@ -144,9 +144,13 @@ def test_an_open_door_is_where_the_hand_led_it_until_it_is_seen() -> None:
     led = handle_of(scene.need("cupboard_1"))
     assert led.opening == 1.5
     assert led.position == pytest.approx(handle.at(1.5), abs=1e-4)
-    seen = {**shut, "opening": "1.2000"}
-    scene.take([replace(unseen, attributes=seen)], 3.0)
-    scene.take([unseen], 4.0)
+    nearly = {**shut, "handle": "0.3000 -0.4500 0.2203", "opening": "1.6000"}
+    scene.take([replace(unseen, attributes=nearly)], 3.0)
+    assert handle_of(scene.need("cupboard_1")).position == pytest.approx(handle.at(1.5), abs=1e-4)
+    moved = {**shut, "opening": "1.2000"}
+    scene.take([replace(unseen, attributes=moved)], 4.0)
+    assert handle_of(scene.need("cupboard_1")).opening == 1.2
+    scene.take([unseen], 5.0)
     with pytest.raises(SkillError, match="not seen how far"):
         handle_of(scene.need("cupboard_1"))
 

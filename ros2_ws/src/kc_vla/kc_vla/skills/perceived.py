@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.views import RegionView
 from kc_vla.perception.front import CONTAINERS
-from kc_vla.perception.front_record import HANDLE
+from kc_vla.perception.front_record import HANDLE, OPENING
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.skills.interface import SkillError, Vector
 
@@ -24,6 +24,8 @@ _ROUND = 0.85
 _YAWS = np.radians(np.arange(0.0, 90.0, 5.0))
 _SAME_BAR_M, _NESTED = 0.02, 0.4
 """Bars of one piece of furniture are no further apart, m; and another piece has less of its volume in common."""
+_LED_RAD = 0.25
+"""A door that is seen to be open by so much more, or less, than a hand led it was moved, rad."""
 _EMPTY_LOOKS = 3
 """Looks that show the place of a thing empty after which it is forgotten."""
 _LEFT_IN_PLACE = IMMOVABLE | {"tray"}
@@ -239,16 +241,24 @@ class PerceivedScene:
         return found
 
     def led(self, object_id: str, attributes: dict[str, str]) -> None:
-        """Note where a hand led a door: nobody may see its handle from there."""
+        """Note where a hand led a door: nobody may see its handle from there, or not as exactly."""
         self._led[object_id] = attributes
         if (thing := self._things.get(object_id)) is not None:
             self._things[object_id] = replace(thing, attributes=dict(thing.attributes) | attributes)
 
     def _with_door(self, thing: PerceivedThing) -> PerceivedThing:
-        """Return a thing with the handle of its open door where a hand led that, if it is not seen."""
-        if HANDLE in thing.attributes or CLOSED in thing.states:
-            self._led.pop(thing.object_id, None)
-        return replace(thing, attributes=dict(thing.attributes) | self._led.get(thing.object_id, {}))
+        """Return a thing with the handle of its open door where a hand led that, unless it is seen elsewhere."""
+        if (led := self._led.get(thing.object_id)) is None:
+            return thing
+        found = replace(thing, attributes=dict(thing.attributes) | led)
+        try:
+            seen, own = numbers_of(thing, OPENING, 1), numbers_of(found, OPENING, 1)
+        except SkillError:  # the skill that needs this handle says what is wrong with it
+            return thing
+        if CLOSED in thing.states or (seen is not None and own is not None and abs(seen - own)[0] > _LED_RAD):
+            del self._led[thing.object_id]
+            return thing
+        return found
 
     def same(self, reported: str, thing: PerceivedThing) -> None:
         """Note that what is reported with an id is a thing that the hand held: it keeps the name that it had there.
