@@ -249,3 +249,22 @@ def test_a_drawer_that_is_larger_than_its_cabinet_is_none() -> None:
 
 def _front(height: float) -> Front:
     return Front(np.pi, (0.441, 0.0, height), False, None, STANDOFF)
+
+
+def test_one_object_may_be_found_again_and_found_to_be_another_in_one_look() -> None:
+    """Whatever is seen: no id is reported twice, and none that ends in the same look."""
+    looks = Looks()
+    chance = np.random.default_rng(3)
+    for _ in range(400):
+        seen = [
+            found(
+                str(chance.choice(["apple", "drawer", "sink"])),
+                (0.1 * chance.integers(-3, 4), 0.1 * chance.integers(-3, 4), 0.05 * chance.integers(1, 5)),
+                (0.1, 0.1, 0.1) if chance.random() < 0.5 else (0.16, 0.1, 0.08),
+            )
+            for _ in range(chance.integers(0, 6))
+        ]
+        tracked = looks.take(1, *seen)
+        names = [each.object_id for each in tracked.objects]
+        assert len(names) == len(set(names))
+        assert not set(tracked.gone) & set(names)

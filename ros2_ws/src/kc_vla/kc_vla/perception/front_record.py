@@ -22,7 +22,6 @@ _SHUT_LOOKS, _OPEN_LOOKS, _PLACES = 7, 3, 15
 """Looks that count: where it is shut stays, how far it is open changes, and where its bar is on it stays, too."""
 _LEAST_SIDE, _MOST_SIDE = 0.35, 1.2
 """Share of the size that was located, bars and open doors included, that a side of furniture has."""
-
 _SURE_LOOKS, _SAME_M = 3, 0.03
 """After so many looks it is known where a bar is that is shut: one that is further away is not, m."""
 
@@ -149,7 +148,7 @@ class FrontRecord:
         if shut is None:
             return False
         ahead, aside, up = np.subtract(front.bar, shut.bar).tolist()
-        if shut.standing is not front.standing or abs(up) > _SAME_M:
+        if shut.standing != front.standing or abs(up) > _SAME_M:
             return True
         if shut.hinge is not None:
             reach, before = (math.dist(each.bar[:2], shut.hinge) for each in (front, shut))
@@ -190,7 +189,7 @@ class FrontRecord:
             position: where its middle was located (3,), m.
         """
         front = self._opened if opened and slides else self._closed
-        if front is None or front.standing is slides or not self._places:
+        if front is None or front.standing == slides or not self._places:
             return position
         out = np.array([np.cos(front.yaw), np.sin(front.yaw), 0.0])
         along, rise = np.median(self._places, axis=0).tolist()

@@ -92,7 +92,8 @@ class _Look:
             each.look_at_door(self._frame)
         shut = tracks.containment.update(tracks.known, found)
         gone = tracks.let_go()
-        renamed = tracks.rejoin() | tracks.unite()
+        rejoined, united = tracks.rejoin(), tracks.unite()
+        renamed = {name: united.get(known, known) for name, known in rejoined.items()} | united
         gone = [*(name for name in gone if name not in renamed.values()), *renamed]
         found = {renamed.get(name, name): tracks.named(renamed.get(name, name)) for name in found}
         reported = [each.reported() for each in found.values()] + [each.reported(in_image=False) for each in shut]
