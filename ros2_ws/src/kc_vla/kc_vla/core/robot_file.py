@@ -71,11 +71,11 @@ KEYS: Mapping[str, Key] = {
     "driver": Key("", "", "`type` (`piper`, `ros`, `simulated`, ...) and the options of that driver"),
     "cameras": Key("", "`third_person`, `wrist`", "each view with its optical frame; the first counts frames"),
     "base_frame": Key("", "`robot_base`", "link of the URDF that poses are in"),
-    "tool_frame": Key("", "`tool`", "link of the URDF that the arm moves: the tool center point, or the flange"),
+    "tool_frame": Key("", "`tool`", "link at which the arm's chain of joints ends: the flange, or a tool center point"),
     "workspace": Key(
         "m",
         "x, y -0.7 to 0.7, z 0 to 0.9",
-        "`x`, `y`, `z` as [lower, upper]: a box for the flange, the link `tool_frame`",
+        "`x`, `y`, `z` as [lower, upper]: the box in which the origin of `tool_frame` has to stay",
     ),
     "down": Key("", "`-z`", "axis of the base frame that points to the ground, for an arm that is mounted on its side"),
     "older": Key("", "all arms are alike", "`before`, a firmware, and `zero`: where such an arm has its zero, rad"),
