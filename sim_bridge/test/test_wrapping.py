@@ -186,5 +186,4 @@ def test_the_documentation_has_all_phases_with_what_is_done_in_each() -> None:
     text = (EXAMPLE.parents[1] / "docs" / "your_own_task.md").read_text()
     for name, phase in PHASES.items():
         marks = " | ".join("yes" if yes else "" for yes in (phase.bent, phase.paused, phase.pushed))
-        meaning = phase.meaning.replace("after close", "after `close`")
-        assert f"| `{name}` | {meaning} | {marks} |".replace("  ", " ") in text.replace("  ", " ")
+        assert f"| `{name}` | {phase.meaning} | {marks} |".replace("  ", " ") in text.replace("  ", " ")
