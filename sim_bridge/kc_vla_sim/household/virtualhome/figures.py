@@ -73,7 +73,7 @@ def row_of(setting: TrialSetting, kind: str, records: Sequence[GoalRecord]) -> G
 def table(rows: Sequence[GoalRow]) -> str:
     """Return the table as Markdown, in percent with 95 % intervals."""
     lines = [
-        "| goals | memory | shown before | goals | reached | of those with skills for all | without actions beside | "
+        "| goals | memory | shown before | goals | reached | reached, of those with every skill | reached, of those without further actions, too | "
         "reached without memory | places explored | without memory | reduced exploration | failed, too |",
         "| --- |" + " --- |" * 11,
     ]
