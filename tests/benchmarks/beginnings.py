@@ -57,7 +57,7 @@ class _Case:
 
 BEGINNINGS = {
     "reported limits are -0.1 to -0.1 degrees": _Case(_break_limits),
-    "joint 6 is found at 165 of 120 degrees": _Case(_turn_joint_6),
+    "joint 6 is found at 165 degrees, and its limit is 120": _Case(_turn_joint_6),
     "the same, and a person resumes": _Case(_turn_joint_6, resumed=True),
     "robot file narrower by 19 degrees": _Case(_as_it_is, _NARROW),
     "the same, and a person resumes ": _Case(_as_it_is, _NARROW, resumed=True),
