@@ -100,7 +100,7 @@ def _toy(context: SimulatorContext, options: NoOptions) -> Simulation:
 
 
 MANISKILL = SimulatorKind("the memory tasks, in ManiSkill", ManiskillOptions, _maniskill)
-TOY = SimulatorKind("the task counting in one dimension, without physics or a renderer, to test the graph and its faults", NoOptions, _toy)
+TOY = SimulatorKind("the task counting in one dimension, without physics, to test the graph in faults", NoOptions, _toy)
 SIMULATORS: OpenTable[SimulatorKind[Any]] = OpenTable(
     "kc_vla.simulators",
     "simulator",
