@@ -73,7 +73,8 @@ def row_of(setting: TrialSetting, kind: str, records: Sequence[GoalRecord]) -> G
 def table(rows: Sequence[GoalRow]) -> str:
     """Return the table as Markdown, in percent with 95 % intervals."""
     lines = [
-        "| goals | memory | shown before | goals | reached | reached, of those with every skill | reached, of those without further actions, too | "
+        "| goals | memory | shown before | goals | reached | reached, of those with every skill | "
+        "reached, of those without further actions, too | "
         "reached without memory | places explored | without memory | reduced exploration | failed, too |",
         "| --- |" + " --- |" * 11,
     ]
@@ -98,7 +99,7 @@ def failures(row: GoalRow) -> str:
 
 def by_family(records: Sequence[GoalRecord]) -> str:
     """Return how many of each family were reached, as Markdown, with what its programs do beside."""
-    lines = ["| family | goals | reached | actions beside |", "| --- | --- | --- | --- |"]
+    lines = ["| family | goals | reached | further actions |", "| --- | --- | --- | --- |"]
     for family in dict.fromkeys(each.family for each in records):
         some = [each for each in records if each.family == family]
         beside = sorted({action for each in some for action in each.actions})
