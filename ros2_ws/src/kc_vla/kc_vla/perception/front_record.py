@@ -60,14 +60,13 @@ class KnownFront:
     @property
     def attributes(self) -> dict[str, str]:
         """Return it as attributes of what it belongs to; nothing where no bar is known."""
-        if self.bar is None:
-            return {}
-        found = {HANDLE: _text(self.bar)}
-        if self.hinge is not None:
-            found[HINGE] = _text(self.hinge)
-        if self.opening is not None:
-            found[OPENING] = _text([self.opening])
-        return found
+        return {} if self.bar is None else front_attributes(self.bar, self.hinge, self.opening)
+
+
+def front_attributes(bar: Iterable[float], hinge: Iterable[float] | None, opening: float | None) -> dict[str, str]:
+    """Return what is known of a front as attributes of what it belongs to; the arguments as in `KnownFront`."""
+    known = {HANDLE: bar, HINGE: hinge, OPENING: None if opening is None else [opening]}
+    return {name: " ".join(f"{each:.4f}" for each in numbers) for name, numbers in known.items() if numbers is not None}
 
 
 class FrontRecord:
@@ -273,10 +272,6 @@ def _door(shut: Front | None, now: Front, position: Numbers, size: Numbers) -> K
 def _trusted(measured: float, located: float) -> float:
     """Return a side that was measured at a front, m, unless it cannot be one that was located so large."""
     return measured if _LEAST_SIDE * located < measured < _MOST_SIDE * located else located
-
-
-def _text(numbers: Iterable[float]) -> str:
-    return " ".join(f"{each:.4f}" for each in numbers)
 
 
 def _middle_of(fronts: Iterable[Front]) -> Front | None:

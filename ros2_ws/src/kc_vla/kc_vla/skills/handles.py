@@ -7,13 +7,12 @@ in the base's frame, m; `hinge` a point x, y on the axis of a door, m; `opening`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla.perception.front_record import HANDLE, HINGE, OPENING
+from kc_vla.perception.front_record import HANDLE, HINGE, OPENING, front_attributes
 from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.perceived import CLOSED, PerceivedThing, numbers_of
 
@@ -52,8 +51,7 @@ class Handle:
 
     def led_to(self, opening: float) -> dict[str, str]:
         """Return the attributes of what it belongs to when it is open so far, m or rad, as perception reports them."""
-        found = {HANDLE: _text(self.at(opening)), OPENING: _text([opening])}
-        return found if self.hinge is None else found | {HINGE: _text(self.hinge)}
+        return front_attributes(self.at(opening), self.hinge, opening)
 
     def yaw(self, opening: float) -> float:
         """Return the yaw of a hand that stands straight before the front at an opening, rad."""
@@ -86,7 +84,3 @@ def handle_of(thing: PerceivedThing) -> Handle:
         side = left
     turn = -1 if side > 0 else 1
     return Handle(place, out, hinge, turn, wide)
-
-
-def _text(numbers: Iterable[float]) -> str:
-    return " ".join(f"{each:.4f}" for each in numbers)
