@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.perception.front import PART, WHOLE
 from kc_vla.perception.located_object import LocatedObject
+from kc_vla.perception.same_thing import ALIKE_SIZE, NESTED, SAME_BAR_M, common_sides, nested
 from kc_vla.perception.track import OPENED, ObjectTrack
 
 Numbers = NDArray[np.float64]
@@ -22,17 +23,14 @@ _OPENS_SHARE = 0.7
 _OTHER_TYPE, _OTHER_COLOR, _OTHER_SIZE = 0.7, 0.5, 1.0
 _NEW = 1.3
 """What it costs that a detection is something new; less than a poor match."""
-_ALIKE_SIZE = 1.6
-"""Diagonals of an object that was moved, or that a detector takes for something else, differ by less."""
 _ONE = 0.4
 """Two boxes with this share of their common volume in common are one thing."""
 _ALIKE_VOLUME, _DISPLACED = 2.5, 0.25
 """Two solids of about one volume do not have so much of the smaller one in common; an apple and a bowl do."""
-_NESTED, _THINGS_NESTED = 0.4, 0.5
-"""Two pieces of furniture of one type, of which the smaller one has this share of its volume in the other, are one; and
-so are two things, which may touch."""
-_SAME_BAR_M, _BY_BAR = 0.02, 0.1
-"""Bars of handles that are no further apart are one, m; and what it costs that they are of one piece of furniture."""
+_THINGS_NESTED = 0.5
+"""Two things, which may touch, are one when the smaller one has this share of its volume in the other."""
+_BY_BAR = 0.1
+"""What it costs that two bars, which are one, are of one piece of furniture."""
 _RISE, _LEAST_RISE_M = 0.5, 0.05
 """Two drawers are above one another whose middles are apart by this share of their height, and by so much, m."""
 _BADLY_RISEN = 0.65
@@ -140,7 +138,7 @@ def _moving_cost(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -
     small = np.minimum(diagonals[None], others[:, None])
     large = np.maximum(diagonals[None], others[:, None])
     strange = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
-    strange |= _colors_differ(tracks, seen) | ((small > 0.0) & (large > _ALIKE_SIZE * small))
+    strange |= _colors_differ(tracks, seen) | ((small > 0.0) & (large > ALIKE_SIZE * small))
     return np.where(strange, _NEW, away / (1.0 + away))
 
 
@@ -168,13 +166,12 @@ class SeenBoxes:
     def same(self, seen: LocatedObject) -> ObjectTrack | None:
         """Return the track that is the same thing as a detection; None where it is another one."""
         places, sizes = self._boxes[: len(self._tracks), 0], self._boxes[: len(self._tracks), 1]
-        own = np.array(seen.size, float)
-        apart = np.abs(np.array(seen.position) - places)
-        common = np.clip((own + sizes) / 2 - apart, 0.0, np.minimum(own, sizes)).prod(axis=1)
+        place, own = np.array(seen.position), np.array(seen.size, float)
+        common = common_sides(place, own, places, sizes).prod(axis=1)
         one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
         one |= _same_type(self._tracks, seen) & (self._nested(seen) > _nested_share(seen))
         unknown = ~sizes.any(axis=1) | (not own.any())
-        one = np.where(unknown, np.linalg.norm(apart, axis=1) < _POINT_M, one)
+        one = np.where(unknown, np.linalg.norm(place - places, axis=1) < _POINT_M, one)
         one |= _same_bar(self._tracks, [seen])[0]
         there = [self._tracks[at] for at in np.flatnonzero(one)]
         others = _never_one(there, [seen])[0]
@@ -186,13 +183,13 @@ class SeenBoxes:
             return None
         apart = np.abs(self._boxes[: len(self._tracks), 0, 2] - drawer.position[2])
         alike = apart < _BADLY_RISEN * self._boxes[: len(self._tracks), 1, 2]
-        nested = _same_type(self._tracks, drawer) & (self._nested(drawer) > _NESTED) & alike
-        there = np.flatnonzero(nested)
+        one = _same_type(self._tracks, drawer) & (self._nested(drawer) > NESTED) & alike
+        there = np.flatnonzero(one)
         return self._tracks[there[int(np.argmin(apart[there]))]] if len(there) else None
 
     def overlaps(self, seen: LocatedObject) -> bool:
         """Return whether any of them is at the place of a detection, as seen from above."""
-        return bool((self._nested(seen, 2) > _NESTED).any())
+        return bool((self._nested(seen, 2) > NESTED).any())
 
     def _nested(self, seen: LocatedObject, sides: int = 0) -> Numbers:
         """Return for each box (N,) how much it has in common with a detection, as a share of the smaller one.
@@ -206,10 +203,7 @@ class SeenBoxes:
         sides = sides or (2 if plain_type(seen.object_type) == PART else 3)
         places, sizes = self._boxes[: len(self._tracks), 0, :sides], self._boxes[: len(self._tracks), 1, :sides]
         own = np.array(seen.size[:sides], float)
-        room = np.minimum(own, sizes)
-        common = np.clip((own + sizes) / 2 - np.abs(np.array(seen.position[:sides]) - places), 0.0, room).prod(axis=1)
-        smaller = np.minimum(own.prod(), sizes.prod(axis=1))
-        return np.asarray(common / np.where(smaller > 0.0, smaller, np.inf))
+        return nested(common_sides(np.array(seen.position[:sides]), own, places, sizes), own, sizes)
 
 
 def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[int, int]:
@@ -238,7 +232,7 @@ def overlapping(tracks: Sequence[ObjectTrack]) -> list[ObjectTrack]:
     places, sizes = np.array([each.position[:2] for each in tracks]), np.array([each.size[:2] for each in tracks])
     kinds = [plain_type(each.types.best) for each in tracks]
     apart = np.abs(places[:, None] - places[None])
-    both = (apart < (sizes[:, None] + sizes[None]) / 2 + _SAME_BAR_M).all(axis=2) & ~_differ(kinds, kinds)
+    both = (apart < (sizes[:, None] + sizes[None]) / 2 + SAME_BAR_M).all(axis=2) & ~_differ(kinds, kinds)
     np.fill_diagonal(both, False)
     return [each for each, has in zip(tracks, both.any(axis=1), strict=True) if has]
 
@@ -250,7 +244,7 @@ def overlaps_known(seen: LocatedObject, known: Sequence[ObjectTrack]) -> bool:
 
 
 def _nested_share(seen: LocatedObject) -> float:
-    return _NESTED if plain_type(seen.object_type) in IMMOVABLE else _THINGS_NESTED
+    return NESTED if plain_type(seen.object_type) in IMMOVABLE else _THINGS_NESTED
 
 
 def _same_type(tracks: Sequence[ObjectTrack], seen: LocatedObject) -> NDArray[np.bool_]:
@@ -265,7 +259,7 @@ def _same_bar(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject]) -> N
     given = np.array([np.full(3, np.nan) if each.front is None else each.front.bar for each in seen]).reshape(-1, 3)
     away = np.linalg.norm(given[:, None] - mine[None], axis=2)
     other = _differ([plain_type(each.types.best) for each in tracks], [plain_type(each.object_type) for each in seen])
-    return np.asarray((away < _SAME_BAR_M) & ~other)  # NaN is not near
+    return np.asarray((away < SAME_BAR_M) & ~other)  # NaN is not near
 
 
 def displaced(tracks: Sequence[ObjectTrack], found: Sequence[ObjectTrack]) -> NDArray[np.bool_]:
@@ -277,9 +271,7 @@ def displaced(tracks: Sequence[ObjectTrack], found: Sequence[ObjectTrack]) -> ND
         return np.zeros(len(tracks), bool)
     places, sizes = np.array([each.position for each in tracks]), np.array([each.size for each in tracks])
     others, other_sizes = np.array([each.position for each in found]), np.array([each.size for each in found])
-    apart = np.abs(places[:, None] - others[None])
-    room = np.minimum(sizes[:, None], other_sizes[None])
-    common = np.clip((sizes[:, None] + other_sizes[None]) / 2 - apart, 0.0, room).prod(axis=2)
+    common = common_sides(places[:, None], sizes[:, None], others[None], other_sizes[None]).prod(axis=2)
     own, theirs = sizes.prod(axis=1)[:, None], other_sizes.prod(axis=1)[None]
     small, large = np.minimum(own, theirs), np.maximum(own, theirs)
     before = np.array([each.begun_ns for each in found])[None] <= _column([each.begun_ns for each in tracks])
@@ -303,7 +295,7 @@ def _unlike(tracks: Sequence[ObjectTrack], seen: Sequence[LocatedObject], diagon
     known = (diagonals[None] > 0.0) & (others[:, None] > 0.0)
     ratio = np.where(known, others[:, None] / np.where(known, diagonals[None], 1.0), 1.0)
     unlike = np.abs(np.log(ratio))
-    other = types & (unlike > math.log(_ALIKE_SIZE))  # a hand before a mug is not taken for that mug
+    other = types & (unlike > math.log(ALIKE_SIZE))  # a hand before a mug is not taken for that mug
     cost = _OTHER_TYPE * types + _OTHER_COLOR * _colors_differ(tracks, seen) + _OTHER_SIZE * unlike
     return np.asarray(np.where(other, _NEW, cost))
 

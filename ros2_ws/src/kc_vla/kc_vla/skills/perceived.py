@@ -14,6 +14,7 @@ from kc_vla.memory.long_term.views import RegionView
 from kc_vla.perception.front import CONTAINERS
 from kc_vla.perception.front_record import HANDLE, OPENING
 from kc_vla.perception.located_object import LocatedObject
+from kc_vla.perception.same_thing import NESTED, SAME_BAR_M, common_sides, nested
 from kc_vla.skills.interface import SkillError, Vector
 
 OPENED, CLOSED = "opened", "closed"
@@ -22,8 +23,6 @@ _UPRIGHT = 0.97
 _ROUND = 0.85
 """What is so much as long as it is wide and high, and stands on none of its sides, is round."""
 _YAWS = np.radians(np.arange(0.0, 90.0, 5.0))
-_SAME_BAR_M, _NESTED = 0.02, 0.4
-"""Bars of one piece of furniture are no further apart, m; and another piece has less of its volume in common."""
 _LED_RAD = 0.25
 """A door that is seen to be open by so much more, or less, than a hand led it was moved, rad."""
 _EMPTY_LOOKS = 3
@@ -160,10 +159,9 @@ def _is_double(one: PerceivedThing, other: PerceivedThing) -> bool:
     except SkillError:  # the skill that needs this handle says what is wrong with it
         return False
     if bars[0] is not None and bars[1] is not None:
-        return bool(np.linalg.norm(bars[0] - bars[1]) < _SAME_BAR_M)
-    apart, extents = np.abs(one.position - other.position), np.array([one.extent, other.extent])
-    common = np.clip(extents.mean(axis=0) - apart, 0.0, extents.min(axis=0)).prod()
-    return one.object_type != "drawer" and bool(common > _NESTED * extents.prod(axis=1).min())
+        return bool(np.linalg.norm(bars[0] - bars[1]) < SAME_BAR_M)
+    common = common_sides(one.position, one.extent, other.position, other.extent)
+    return one.object_type != "drawer" and bool(nested(common, one.extent, other.extent) > NESTED)
 
 
 def _without_ended(thing: PerceivedThing) -> PerceivedThing:

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from kc_vla.perception.same_thing import ALIKE_SIZE
 from kc_vla.skills.boxes import HOLLOW, UprightBox, hand_boxes, meets_any, obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_reach import opened_front, put_tilted, take_tilted
@@ -38,8 +39,8 @@ _DROPS = (0.004, 0.03, 0.055, 0.08)
 """A thing is released so far above what it is to stand on, m; higher where a hollow has no room for the hand."""
 _FREED, _FREED_OPEN = 0.018, 0.03
 """The fingers open by so much to release a thing in a hollow, and elsewhere, m."""
-_FOUND_M, _ALIKE = 0.08, 1.6
-"""It is at its place when it is seen no further than this from it, m; its diagonal differs by less then."""
+_FOUND_M = 0.08
+"""It is at its place when it is seen no further than this from it, m."""
 _FOUND_HIGH_M, _FOUND_HIGH_IN_M = 0.04, 0.08
 """... and no higher than this above what it was put on, or above the floor of a hollow, which is measured badly, m."""
 _NEAR_BASE = 0.3
@@ -134,7 +135,9 @@ def _seen_at(
 
     large = float(np.linalg.norm(thing.extent))
     things = (each for each in context.scene.since(since_s) if is_carried(each.object_type) and is_new(each))
-    return next((each for each in things if large / _ALIKE < np.linalg.norm(each.extent) < large * _ALIKE), None)
+    return next(
+        (each for each in things if large / ALIKE_SIZE < np.linalg.norm(each.extent) < large * ALIKE_SIZE), None
+    )
 
 
 def _off(place: Vector, target: Vector) -> float:
