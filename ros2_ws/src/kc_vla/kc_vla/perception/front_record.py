@@ -78,6 +78,8 @@ class FrontRecord:
         self._open: deque[Front] = deque(maxlen=_OPEN_LOOKS)
         self._swung: deque[float] = deque(maxlen=_OPEN_LOOKS)
         self._places: deque[tuple[float, float]] = deque(maxlen=_PLACES)
+        self._away: tuple[float, float] | None = None
+        """How far the middle of what it belongs to is before its bar, and above it: the median of the looks, m."""
         self._opened: Front | None = None
         self._closed: Front | None = None
 
@@ -115,6 +117,8 @@ class FrontRecord:
         if not opened or (self._closed is None and not front.standing):
             away = np.subtract(middle, front.bar)
             self._places.append((float(away[:2] @ (np.cos(front.yaw), np.sin(front.yaw))), float(away[2])))
+            along, rise = np.median(self._places, axis=0).tolist()
+            self._away = along, rise
         if opened:
             self._open.append(self._level(front))
             self._opened = _middle_of(self._open)
@@ -128,11 +132,10 @@ class FrontRecord:
     def _moved(self, position: Numbers) -> float:
         """Return how far in front of where it is when the drawer is shut the middle of it was located, m."""
         shut = self._closed
-        if shut is None or not self._places:
+        if shut is None or self._away is None:
             return 0.0
         out = np.array([np.cos(shut.yaw), np.sin(shut.yaw)])
-        along = float(np.median(self._places, axis=0)[0])
-        return max(0.0, float((position[:2] - shut.bar[:2]) @ out) - along)
+        return max(0.0, float((position[:2] - shut.bar[:2]) @ out) - self._away[0])
 
     def _level(self, front: Front) -> Front:
         """Return an open drawer with its bar as high as when it was seen shut."""
@@ -188,10 +191,10 @@ class FrontRecord:
             position: where its middle was located (3,), m.
         """
         front = self._opened if opened and slides else self._closed
-        if front is None or front.standing == slides or not self._places:
+        if front is None or front.standing == slides or self._away is None:
             return position
         out = np.array([np.cos(front.yaw), np.sin(front.yaw), 0.0])
-        along, rise = np.median(self._places, axis=0).tolist()
+        along, rise = self._away
         if slides:
             return np.asarray(front.bar + along * out + np.array([0.0, 0.0, rise]))
         return np.asarray(position + float((front.bar - position) @ out + along) * out)
@@ -203,9 +206,9 @@ class FrontRecord:
             located: its size in that direction, as it was located: with bars, and an open door, or without, m.
         """
         front = self._closed or self._opened
-        if front is None or not self._places:
+        if front is None or self._away is None:
             return located
-        return _trusted(2.0 * (-float(np.median(self._places, axis=0)[0]) - front.standoff), located)
+        return _trusted(2.0 * (-self._away[0] - front.standoff), located)
 
     def known(self, opened: bool, position: Numbers, size: Numbers) -> KnownFront:
         """Return what is known of the front now.

@@ -165,45 +165,52 @@ class SeenBoxes:
 
     def same(self, seen: LocatedObject) -> ObjectTrack | None:
         """Return the track that is the same thing as a detection; None where it is another one."""
-        places, sizes = self._boxes[: len(self._tracks), 0], self._boxes[: len(self._tracks), 1]
-        place, own = np.array(seen.position), np.array(seen.size, float)
-        common = common_sides(place, own, places, sizes).prod(axis=1)
-        one = common > _ONE * (own.prod() + sizes.prod(axis=1) - common)
-        one |= _same_type(self._tracks, seen) & (self._nested(seen) > _nested_share(seen))
+        places, sizes, own = self._places, self._sizes, np.array(seen.size, float)
+        common = self._common(seen)
+        volume = common.prod(axis=1)
+        one = volume > _ONE * (own.prod() + sizes.prod(axis=1) - volume)
+        # Drawers are compared from above: no drawer is before another one, and `_never_one` compares their heights.
+        axes = 2 if plain_type(seen.object_type) == PART else 3
+        one |= _same_type(self._tracks, seen) & (self._nested(seen, common, axes) > _nested_share(seen))
         unknown = ~sizes.any(axis=1) | (not own.any())
-        one = np.where(unknown, np.linalg.norm(place - places, axis=1) < _POINT_M, one)
+        one = np.where(unknown, np.linalg.norm(np.array(seen.position) - places, axis=1) < _POINT_M, one)
         one |= _same_bar(self._tracks, [seen])[0]
         there = [self._tracks[at] for at in np.flatnonzero(one)]
         others = _never_one(there, [seen])[0]
         return next((each for each, other in zip(there, others, strict=True) if not other), None)
 
     def around(self, drawer: LocatedObject) -> ObjectTrack | None:
-        """Return the drawer at whose place another one seems to be, nearly at its height; None for none."""
+        """Return the drawer with a bar at whose place another one seems to be, nearly at its height; None for none."""
         if plain_type(drawer.object_type) != PART:
             return None
-        apart = np.abs(self._boxes[: len(self._tracks), 0, 2] - drawer.position[2])
-        alike = apart < _BADLY_RISEN * self._boxes[: len(self._tracks), 1, 2]
-        one = _same_type(self._tracks, drawer) & (self._nested(drawer) > NESTED) & alike
-        there = np.flatnonzero(one)
+        apart = np.abs(self._places[:, 2] - drawer.position[2])
+        alike = _same_type(self._tracks, drawer) & (apart < _BADLY_RISEN * self._sizes[:, 2])
+        barred = ~np.isnan([each.bar_height for each in self._tracks])
+        there = np.flatnonzero(alike & barred & self._from_above(drawer))
         return self._tracks[there[int(np.argmin(apart[there]))]] if len(there) else None
 
     def overlaps(self, seen: LocatedObject) -> bool:
         """Return whether any of them is at the place of a detection, as seen from above."""
-        return bool((self._nested(seen, 2) > NESTED).any())
+        return bool(self._from_above(seen).any())
 
-    def _nested(self, seen: LocatedObject, sides: int = 0) -> Numbers:
-        """Return for each box (N,) how much it has in common with a detection, as a share of the smaller one.
+    @property
+    def _places(self) -> Numbers:
+        return self._boxes[: len(self._tracks), 0]
 
-        Drawers are compared from above: no drawer is before another one, and their heights are compared elsewhere.
+    @property
+    def _sizes(self) -> Numbers:
+        return self._boxes[: len(self._tracks), 1]
 
-        Args:
-            seen: the detection.
-            sides: how many of the axes are compared; 0: as usual for its type.
-        """
-        sides = sides or (2 if plain_type(seen.object_type) == PART else 3)
-        places, sizes = self._boxes[: len(self._tracks), 0, :sides], self._boxes[: len(self._tracks), 1, :sides]
-        own = np.array(seen.size[:sides], float)
-        return nested(common_sides(np.array(seen.position[:sides]), own, places, sizes), own, sizes)
+    def _common(self, seen: LocatedObject) -> Numbers:
+        """Return the sides of what each box has in common with a detection (N, 3), m."""
+        return common_sides(np.array(seen.position), np.array(seen.size, float), self._places, self._sizes)
+
+    def _nested(self, seen: LocatedObject, common: Numbers, axes: int) -> Numbers:
+        """Return that as a share of the smaller one of the two (N,), on the first so many axes."""
+        return nested(common[:, :axes], np.array(seen.size[:axes], float), self._sizes[:, :axes])
+
+    def _from_above(self, seen: LocatedObject) -> NDArray[np.bool_]:
+        return self._nested(seen, self._common(seen), 2) > NESTED
 
 
 def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[int, int]:
@@ -212,14 +219,14 @@ def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[
     Nothing is within another object of its type, and each bar belongs to one piece of furniture. A drawer at the place
     of one with a bar is another one only if its own bar is seen: the height of its middle is measured far worse.
     """
-    boxes, bars = SeenBoxes(known, 0), SeenBoxes([each for each in known if not np.isnan(each.bar_height)], 0)
+    boxes = SeenBoxes(known, 0)
     at = {id(each): number for number, each in enumerate(known)}
     found = {}
     for number, each in enumerate(young):
         seen = each.summary()
         same = boxes.same(seen)
         if same is None and seen.front is None:
-            same = bars.around(seen)
+            same = boxes.around(seen)
         if same is not None and plain_type(same.types.best) == plain_type(seen.object_type):
             found[number] = at[id(same)]
     return found
