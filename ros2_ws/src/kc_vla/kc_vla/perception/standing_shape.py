@@ -82,12 +82,14 @@ class StandingShape:
     @property
     def extent(self) -> Vector:
         """Return its size along the axes of the frame, m."""
-        along, across = abs(np.cos(self.yaw)), abs(np.sin(self.yaw))
-        return (
-            float(self.length * along + self.width * across),
-            float(self.length * across + self.width * along),
-            self.height,
-        )
+        return turned_extent(self.yaw, (self.length, self.width, self.height))
+
+
+def turned_extent(yaw: float, size: Vector) -> Vector:
+    """Return the size along the axes of the frame, m, of an upright box of some size along its own, with a yaw, rad."""
+    along, across = abs(np.cos(yaw)), abs(np.sin(yaw))
+    length, width, height = size
+    return float(length * along + width * across), float(length * across + width * along), height
 
 
 def standing_shape(

@@ -17,7 +17,7 @@ from kc_vla.perception.front_record import OF_FRONT, FrontRecord, KnownFront
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.place_filter import PlaceFilter
 from kc_vla.perception.shut_bar import is_shut
-from kc_vla.perception.standing_shape import StandingShape
+from kc_vla.perception.standing_shape import StandingShape, turned_extent
 
 Numbers = NDArray[np.float64]
 _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
@@ -121,9 +121,7 @@ class ObjectTrack:
     @property
     def extent(self) -> Numbers:
         """Return the size of its own box along the axes (3,), m: of furniture without bars and open doors."""
-        yaw, (length, width, height) = self._own_box(self._known_front())
-        along, across = abs(np.cos(yaw)), abs(np.sin(yaw))
-        return np.array([length * along + width * across, length * across + width * along, height])
+        return np.array(turned_extent(*self._own_box(self._known_front())))
 
     @property
     def state(self) -> str:
@@ -165,26 +163,28 @@ class ObjectTrack:
         if self.place.see(seen):
             self.placed_ns = stamp_ns
             self._shapes.clear()
-        self._found(stamp_ns)
+        self.meet(stamp_ns)
         self._vote(seen)
 
     def move(self, seen: LocatedObject, stamp_ns: int) -> None:
         """Take in a look that found it elsewhere."""
         self.place, self.placed_ns = PlaceFilter(seen), stamp_ns
         self._shapes.clear()
-        self._found(stamp_ns)
+        self.meet(stamp_ns)
         self._vote(seen)
 
     def meet(self, stamp_ns: int) -> None:
-        """Take in a look that found it, and measured nothing of it."""
-        self._found(stamp_ns)
+        """Take in that a look found it, whatever that measured of it."""
+        self.seen_ns, self.gone_ns = max(self.seen_ns, stamp_ns), 0
+        self.empty = self.unseen = self.announced = 0
+        self.holder, self.shut = "", False
 
     def take_over(self, young: ObjectTrack) -> None:
         """Go on where a younger track is that turned out to be the same object."""
         self.place, self._states, self._last = young.place, young._states, young._last
         self.placed_ns, self._shapes = young.placed_ns, young._shapes
         self._front = self._front if np.isnan(young.bar_height) else young._front
-        self._found(young.seen_ns)
+        self.meet(young.seen_ns)
 
     def look_at_bar(self, frame: CameraFrame) -> bool | None:
         """Take in whether an image with depth shows that it is shut, or not; None where it shows neither."""
@@ -270,11 +270,6 @@ class ObjectTrack:
         ended = self._published - current.keys()
         self._published |= {POSITION, PLACE, *OF_FRONT} & current.keys()
         return current | dict.fromkeys(ended, "")
-
-    def _found(self, stamp_ns: int) -> None:
-        self.seen_ns, self.gone_ns = max(self.seen_ns, stamp_ns), 0
-        self.empty = self.unseen = self.announced = 0
-        self.holder, self.shut = "", False
 
     def _vote(self, seen: LocatedObject) -> None:
         self._last = seen

@@ -227,7 +227,7 @@ class _Look:
 
     def _absorb(self, double: ObjectTrack, known: ObjectTrack) -> None:
         """Count a track that is a second one of what is known as a look at that."""
-        self._tracks.forget(double)
+        self._tracks.stop_doubting(double)
         known.meet(self._stamp_ns)
         self._found.discard(id(double))
         self._found.add(id(known))

@@ -155,7 +155,7 @@ class Tracks:
 
     def believe(self, track: ObjectTrack) -> None:
         """Give an id to a track."""
-        self._leave_doubted(track)
+        self.stop_doubting(track)
         taken = {each.object_id for each in self.known} | self.lost.keys()
         named = track.source_id if self.settings.trust_ids else ""
         track.object_id = named or self._ids.new(track.types.best, taken)
@@ -164,7 +164,7 @@ class Tracks:
 
     def go_on(self, known: ObjectTrack, young: ObjectTrack) -> None:
         """Let an object that was missed or lost go on where a new track is."""
-        self._leave_doubted(young)
+        self.stop_doubting(young)
         known.take_over(young)
         if self.lost.pop(known.object_id, None) is not None:
             self.known.append(known)
@@ -191,9 +191,9 @@ class Tracks:
             self._rename_holders(renamed)
         return renamed
 
-    def forget(self, track: ObjectTrack) -> None:
-        """Forget a track that was not believed."""
-        self._leave_doubted(track)
+    def stop_doubting(self, track: ObjectTrack) -> None:
+        """Take a track out of those that are not believed yet: it is, or it is another one."""
+        self.doubted = [each for each in self.doubted if each is not track]
 
     def hangs(self, track: ObjectTrack) -> bool:
         """Return whether there is nothing below a track that is not in anything: a hand carried it when it was seen."""
@@ -251,9 +251,6 @@ class Tracks:
         needed = settings.handed_looks if track.holder else settings.empty_looks
         unseen = settings.unseen_looks * (_STAYS if plain_type(track.types.best) in IMMOVABLE else 1)
         return not track.shut and (track.empty >= needed or track.unseen >= max(unseen, needed))
-
-    def _leave_doubted(self, track: ObjectTrack) -> None:
-        self.doubted = [each for each in self.doubted if each is not track]
 
 
 def _is_below(other: ObjectTrack, track: ObjectTrack, low: float) -> bool:
