@@ -128,8 +128,8 @@ class HostileBench:
     def _report(self) -> None:
         stamp_s = self._index / self.robot.control_rate
         message = ObjectDetections(header=Header(frame_id=self.robot.base_frame))
-        held = self._station.context.held  # the hand hides what it holds
-        shown = [each for each in self._claims if held is None or each.name != held.thing.object_id]
+        hidden = self._station.context.held_ids  # the hand hides what it holds
+        shown = [each for each in self._claims if each.name not in hidden]
         message.detections = [each.message(self._index // _LOOK_EVERY) for each in shown]
         things, _ = things_from(message, self.robot.base_frame, stamp_s)
         self._scene.take(things, stamp_s)

@@ -40,8 +40,8 @@ def played_moments(seed: int, image_size: int, looks: str, renderer: str) -> Ite
             return
         world = robot.arm.simulator.environment
         assert isinstance(world, KitchenEnv)
-        captures, held = world.captures(), robot.arm.station.context.held
-        labels = kitchen_labels(world, captures, words, "" if held is None else held.thing.object_id)
+        captures, held = world.captures(), robot.arm.station.context.held_id
+        labels = kitchen_labels(world, captures, words, held or "")
         moments.append((captures, labels))
 
     robot = SimulatedKitchenRobot(TRUTH, {}, watch, image_size, looks, renderer)

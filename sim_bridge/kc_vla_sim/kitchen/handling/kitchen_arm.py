@@ -180,9 +180,7 @@ class KitchenArm:
 
     def _see(self) -> None:
         self.frame = self.simulator.redrawn(self.frame)
-        held = self.station.context.held
-        kept = () if held is None else (held.thing.object_id,)
-        self._perception.see(self.simulator, self.frame, self._scene, kept)
+        self._perception.see(self.simulator, self.frame, self._scene, self.station.context.held_ids)
 
 
 def reading_of(frame: SimulatedFrame) -> ArmReading:

@@ -207,9 +207,8 @@ class SkillServerNode(StackNode):
                 station.wrong = str(error)
                 continue
             station.wrong = wrong
-            kept = tuple(filter(None, [station.context.held_id]))
-            gone = frozenset(message.gone)
-            station.context.scene.take(things, stamp_s, UnionView(views) if views else None, kept, gone)
+            context, view = station.context, UnionView(views) if views else None
+            context.scene.take(things, stamp_s, view, context.held_ids, frozenset(message.gone))
 
     # -- skills -------------------------------------------------------------------------------------------------
 

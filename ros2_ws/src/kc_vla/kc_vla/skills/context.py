@@ -121,6 +121,11 @@ class SkillContext:
         return "" if self.held is None else self.held.thing.object_id
 
     @property
+    def held_ids(self) -> tuple[str, ...]:
+        """Return the id of what is in the hand, if that is known: nothing forgets it, and no way keeps clear of it."""
+        return () if self.held is None else (self.held.thing.object_id,)
+
+    @property
     def keeps_grip(self) -> bool:
         """Return whether the fingers have to stay closed on what is in the hand."""
         return self.held is not None or self.unknown
@@ -252,7 +257,7 @@ class SkillContext:
         self.paths.avoid(boxes, held, width if held is None else held.width)
 
     def _obstacles(self) -> list[tuple[str, UprightBox]]:
-        return named_obstacles(self.scene, () if self.held is None else [self.held.thing.object_id])
+        return named_obstacles(self.scene, self.held_ids)
 
     def fingers(self, stage: str, width: float, seconds: float = 0.6) -> HoldStage:
         """Return a step in which the fingers move and the arm stays."""
