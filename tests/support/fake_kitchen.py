@@ -13,7 +13,8 @@ from kc_vla.core.robot import load_robot
 from kc_vla.planning.skills import Call
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.interface import ArmReading
-from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.skill_run import SkillOutcome
 from kc_vla.skills.station import SkillStation
 from kc_vla.skills.tool_path import StraightPathMaker

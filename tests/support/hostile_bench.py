@@ -20,7 +20,7 @@ from kc_vla.ros.perceived import things_from
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.interface import ArmReading
 from kc_vla.skills.motion_paths import MotionPathMaker
-from kc_vla.skills.perceived import PerceivedScene
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.skill_run import SkillOutcome
 from kc_vla.skills.station import SkillStation
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections

@@ -26,7 +26,8 @@ from kc_vla.skills.hands import facing_down
 from kc_vla.skills.interface import MOST_TRIED, ArmReading, SkillError
 from kc_vla.skills.missed_grasps import MissedGrasps
 from kc_vla.skills.motion_paths import MotionPathMaker
-from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.placing import spots
 from kc_vla.skills.station import AREA, workplace_map
 from kc_vla.skills.swept import swept_boxes

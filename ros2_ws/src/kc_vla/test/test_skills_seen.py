@@ -15,7 +15,8 @@ from kc_vla.skills.handles import handle_of
 from kc_vla.skills.hands import facing_down
 from kc_vla.skills.interface import ArmReading, SkillError
 from kc_vla.skills.motion_paths import MotionPathMaker
-from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.tool_path import ToolPose
 
 HANDLE = {"handle": "0.4410 0.0000 0.2160", "opening": "0.0000"}

@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.perception.detectors import TRUTH
 from kc_vla.perception.taken import taken_of
-from kc_vla.skills.perceived import PerceivedScene, PerceivedThing, things_of
+from kc_vla.skills.perceived import PerceivedThing, things_of
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla_sim.frame import SimulatedFrame
 from kc_vla_sim.kitchen.perceiving.simulated_perception import SimulatedPerception
 from kc_vla_sim.robot import CONTROL_RATE

@@ -16,7 +16,7 @@ from kc_vla.policy.interface import PolicyError
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.interface import ArmReading, PolicyStage
 from kc_vla.skills.motion_paths import MotionPathMaker
-from kc_vla.skills.perceived import PerceivedScene
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.skill_run import SkillRun
 from kc_vla.skills.skill_table import SkillWay
 from kc_vla.skills.station import SkillStation, posture_with

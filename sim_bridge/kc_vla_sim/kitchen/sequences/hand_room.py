@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 from kc_vla.perception.front_record import HANDLE, HINGE, OPENING
 from kc_vla.skills.grasping import grasps
 from kc_vla.skills.interface import SkillError
-from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla_sim.kitchen.furniture import Moving
 from kc_vla_sim.kitchen.placed import KitchenLayout, PlacedFurniture, PlacedThing
 from kc_vla_sim.robot import ROBOT

@@ -18,7 +18,7 @@ from kc_vla.ros.robot import RobotParameters
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.interface import ArmReading
 from kc_vla.skills.motion_paths import MOST_SPEED, MotionPathMaker
-from kc_vla.skills.perceived import PerceivedScene
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.skill_table import ways_of
 from kc_vla.skills.station import SKILL_S, SkillStation
 

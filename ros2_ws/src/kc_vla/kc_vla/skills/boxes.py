@@ -10,7 +10,8 @@ from kc_vla.perception.front_record import HANDLE
 from kc_vla.skills.fronts import front_boxes
 from kc_vla.skills.handles import STANDOFF_M, handle_of
 from kc_vla.skills.interface import SkillError, Vector
-from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import OPENED, PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.upright_box import UprightBox as UprightBox
 
 _WALL, _FLOOR = 0.016, 0.006

@@ -14,7 +14,8 @@ from kc_vla.skills.hands import SLOW
 from kc_vla.skills.held_thing import DroppedThing, HeldThing
 from kc_vla.skills.interface import ArmPath, ArmReading, BlockedStartError, HoldStage, SkillError, Step, Vector
 from kc_vla.skills.missed_grasps import MissedGrasps
-from kc_vla.skills.perceived import PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.tool_path import PathMaker, ToolPose
 
 FRESH_S = 4.0

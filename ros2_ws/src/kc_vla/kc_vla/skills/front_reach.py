@@ -17,7 +17,8 @@ from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.hands import CLOSED_M, SLOW
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import ArmPath, MissedGraspError, SkillError, Step, Vector, first_possible
-from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import OPENED, PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.releasing import carried, lowered_and_released
 from kc_vla.skills.tool_path import ToolPose
 

@@ -15,7 +15,8 @@ from kc_vla.skills.held_thing import held_by
 from kc_vla.skills.interface import ArmPath, HoldStage, MissedGraspError, Skill, SkillError, Step, first_possible
 from kc_vla.skills.looking import look_at
 from kc_vla.skills.missed_grasps import Grasp
-from kc_vla.skills.perceived import OPENED, PerceivedScene, PerceivedThing, is_carried
+from kc_vla.skills.perceived import OPENED, PerceivedThing, is_carried
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import opened_wide
 from kc_vla.skills.tool_path import ToolPose

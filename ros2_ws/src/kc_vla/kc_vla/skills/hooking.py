@@ -14,7 +14,8 @@ from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.handles import PULL_SLACK, SHUT_PAST_M, Handle, handle_of
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW
 from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
-from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.tool_path import ToolPose
 
 _HANDS = tuple((np.radians(raised), turned) for raised in (40, 45, 50, 35, 55, 30, 65) for turned in (np.pi, 0.0))

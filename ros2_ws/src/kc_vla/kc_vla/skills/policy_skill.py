@@ -11,7 +11,8 @@ from kc_vla.planning.skills import Call
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.held_thing import HeldThing
 from kc_vla.skills.interface import PolicyStage, Skill, SkillError
-from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedScene, PerceivedThing
+from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
+from kc_vla.skills.perceived_scene import PerceivedScene
 
 _SECONDS = 30.0
 """A policy gets so long for a skill, s."""
