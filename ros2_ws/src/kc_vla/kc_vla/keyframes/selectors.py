@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from kc_vla.core.choice import LaunchChoice
 from kc_vla.core.options import option
 from kc_vla.core.tables import OpenTable, TableError
+from kc_vla.inference.options import ModelOptions
 from kc_vla.keyframes.scoring import SelectorBackend, SourceError
 
 T = TypeVar("T")
@@ -23,13 +24,10 @@ _NOTHING: Mapping[str, Any] = types.MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class NetworkOptions:
+class NetworkOptions(ModelOptions):
     """The options of a selector with a network."""
 
     model: str = option("name of the model in the registry", SELECTOR)
-    models_folder: str = option("folder of the registry of models; empty: the shipped models", "")
-    device: str = option("device for the model: auto, cpu or cuda", "auto")
-    threads: int = option("CPU threads for the model", 1, low=1, high=64)
 
 
 @dataclass(frozen=True)

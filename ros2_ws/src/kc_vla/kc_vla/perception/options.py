@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kc_vla.core.options import OptionError, option
+from kc_vla.inference.options import ModelOptions
 
 FITS = ("stretched", "letterboxed", "padded")
 """How a camera's image was brought to the size that boxes are for."""
 
 
 @dataclass(frozen=True)
-class LearnedDetectorOptions:
+class LearnedDetectorOptions(ModelOptions):
     """The options of the learned detector."""
 
     model: str = option("name of the model in the registry", "detector")
-    models_folder: str = option("folder with that registry; empty: the models shipped", "")
-    device: str = option("auto, cpu or cuda", "auto")
-    threads: int = option("CPU threads for the model", 1, low=1, high=64)
     threshold: float = option("least confidence of an object", 0.5, low=0.01, high=1.0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kc_vla.core.options import option
+from kc_vla.inference.options import ModelOptions
 
 DIALECTS = ("auto", "n1.5", "n1.6", "kc-vla")
 """auto: the server is asked whether it is N1.5 or N1.6 and later; kc-vla: six moments with a mask, after the paper."""
@@ -13,13 +14,10 @@ TOKEN = "KC_VLA_POLICY_TOKEN"
 
 
 @dataclass(frozen=True)
-class LearnedOptions:
+class LearnedOptions(ModelOptions):
     """The options of a learned policy."""
 
     model: str = option("name of the model in the registry", "policy")
-    models_folder: str = option("folder of the registry of models; empty: the shipped models", "")
-    device: str = option("device for the model: auto, cpu or cuda", "auto")
-    threads: int = option("CPU threads for the model", 1, low=1, high=64)
     noise: float = option("scale of a chunk's initial noise; 0: the mean, 1: as in training", 0.0)
     strides: bool = option("accept frames at a fixed stride in place of keyframes", False)
 
