@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -68,7 +68,6 @@ class Containment:
         """
         known = {each.object_id: each for each in tracks}
         holders = [each for each in known.values() if self.is_holder(each.types.best)]
-        _join_parts(holders, seen)
         shut = []
         for each in known.values():
             if each.object_id in seen:
@@ -84,30 +83,28 @@ class Containment:
                     shut.append(each)
             else:
                 each.shut, each.announced = False, 0
+        filled = {each.holder for each in _of_type(holders, PART)}
+        for cabinet in _of_type(holders, WHOLE):
+            cabinet.has_parts = cabinet.object_id in filled
         return shut
 
-    def _place(self, track: ObjectTrack, holders: Iterable[ObjectTrack]) -> None:
-        """Note what a track that was seen is in."""
-        if self.is_holder(track.types.best):
+    def _place(self, track: ObjectTrack, holders: Sequence[ObjectTrack]) -> None:
+        """Note what a track that was seen is in, or which cabinet it is a drawer of."""
+        if not self.is_holder(track.types.best):
+            around = [each for each in holders if each.is_open and _is_within(track, each)]
+        elif plain_type(track.types.best) == PART:
+            around = [each for each in _of_type(holders, WHOLE) if _is_part(track, each)]
+        else:
             return
-        track.holder = ""
-        around = [each for each in holders if each.is_open and _is_within(track, each)]
-        if around:  # one drawer is above another: what is a little above the lower one is in the upper one
-            holder = min(around, key=lambda each: _outside_m(track, each))
-            track.holder, track.offset = holder.object_id, track.position - holder.position
+        # One drawer is above another: what is a little above the lower one is in the upper one.
+        holder = min(around, key=lambda each: _outside_m(track, each), default=None)
+        track.holder = "" if holder is None else holder.object_id
+        if holder is not None:
+            track.offset = track.position - holder.position
 
 
-def _join_parts(holders: Iterable[ObjectTrack], seen: Collection[str]) -> None:
-    """Note which drawers that were seen are parts of which cabinets."""
-    drawers = [each for each in holders if plain_type(each.types.best) == PART]
-    cabinets = [each for each in holders if plain_type(each.types.best) == WHOLE]
-    for each in drawers:
-        if each.object_id in seen:
-            around = [cabinet for cabinet in cabinets if _is_part(each, cabinet)]
-            nearest = min(around, key=lambda cabinet: _outside_m(each, cabinet), default=None)
-            each.holder = "" if nearest is None else nearest.object_id
-    for cabinet in cabinets:
-        cabinet.has_parts = any(each.holder == cabinet.object_id for each in drawers)
+def _of_type(tracks: Iterable[ObjectTrack], kind: str) -> list[ObjectTrack]:
+    return [each for each in tracks if plain_type(each.types.best) == kind]
 
 
 def _is_part(drawer: ObjectTrack, cabinet: ObjectTrack) -> bool:
