@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from kc_vla.datasets.detections.labels import ImageLabel
 from kc_vla.perception.detectors import TRUTH
@@ -22,8 +22,8 @@ _MEMORY = "both"
 PlayedMoment = tuple[Mapping[str, Capture], Mapping[str, ImageLabel]]
 
 
-def played_moments(seed: int, image_size: int, looks: str, renderer: str) -> Iterator[PlayedMoment]:
-    """Yield captures and labels of all views, by view, while the arm does the instructions of a kitchen.
+def played_moments(seed: int, image_size: int, looks: str, renderer: str) -> list[PlayedMoment]:
+    """Return captures and labels of all views, by view, while the arm did the instructions of a kitchen.
 
     The arm knows the simulator's truth, so that it gets on whatever the detector can do that is to be trained.
 
@@ -49,4 +49,4 @@ def played_moments(seed: int, image_size: int, looks: str, renderer: str) -> Ite
         SequenceTrial(robot).play(draw_sequence(seed), _MEMORY)
     finally:
         robot.close()
-    yield from moments
+    return moments
