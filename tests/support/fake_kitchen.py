@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from kc_vla.arm.kinematics import Kinematics
 from kc_vla.core.robot import load_robot
+from kc_vla.perception.front_record import front_attributes
 from kc_vla.planning.skills import Call
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.interface import ArmReading
@@ -105,11 +106,7 @@ class FakeKitchen:
             (0.588 - self.opening, 0.0, 0.171),
             (0.204, 0.278, 0.109),
             state=state,
-            attributes={
-                "place": "in cabinet_1",
-                "handle": " ".join(f"{each:.4f}" for each in self.handle),
-                "opening": f"{self.opening:.4f}",
-            },
+            attributes={"place": "in cabinet_1"} | front_attributes(self.handle, None, self.opening),
         )
         return [drawer, *(each for each in self.things.values() if state == "opened" or not self._inside(each))]
 

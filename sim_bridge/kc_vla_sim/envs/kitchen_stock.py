@@ -12,7 +12,7 @@ import numpy as np
 import sapien
 from numpy.typing import NDArray
 
-from kc_vla.perception.front_record import HANDLE, HINGE, OPENING
+from kc_vla.perception.front_record import front_attributes
 from kc_vla.skills.switches import SWITCH
 from kc_vla_sim.envs.kitchen_bodies import entity_of
 from kc_vla_sim.envs.kitchen_thing import KitchenThing
@@ -167,21 +167,15 @@ class Kitchen:
 def _handle(unit: FurnitureUnit, piece: Moving) -> dict[str, str]:
     """Return what a detector says of a handle, see `kc_vla.skills.handles`: in the frame of the arm's base."""
     handle = to_pose(unit.link_pose(piece.name) * sapien.Pose(p=piece.handle)).position
-    told = {HANDLE: _told(handle), OPENING: _told([unit.openings[piece.name]])}
-    if piece.pivot is not None:
-        told[HINGE] = _told(to_pose(unit.pose * sapien.Pose(p=piece.pivot_point)).position[:2])
-    return told
+    hinge = None if piece.pivot is None else to_pose(unit.pose * sapien.Pose(p=piece.pivot_point)).position[:2]
+    return front_attributes(handle, hinge, unit.openings[piece.name])
 
 
 def _switch(unit: FurnitureUnit, switch: PushSwitch) -> str:
     """Return what a detector says of a switch, see `kc_vla.skills.switches`: in the frame of the arm's base."""
     place = to_pose(unit.pose * sapien.Pose(p=switch.place)).position
     before = to_pose(unit.pose * sapien.Pose(p=np.add(switch.place, switch.normal))).position
-    return _told([*place, *np.subtract(before, place)])
-
-
-def _told(numbers: Iterable[float]) -> str:
-    return " ".join(f"{each:.4f}" for each in numbers)
+    return " ".join(f"{each:.4f}" for each in (*place, *np.subtract(before, place)))
 
 
 def _points(parts: Sequence[Part], pose: sapien.Pose) -> NDArray[np.float64]:

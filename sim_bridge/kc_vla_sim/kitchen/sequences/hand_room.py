@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from kc_vla.perception.front_record import HANDLE, HINGE, OPENING
+from kc_vla.perception.front_record import front_attributes
 from kc_vla.skills.grasping import grasps
 from kc_vla.skills.interface import SkillError
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
@@ -67,7 +67,5 @@ def _seen(layout: KitchenLayout, pulled: str) -> Iterator[PerceivedThing]:
 def _front(placed: PlacedFurniture, piece: Moving, opening: float) -> dict[str, str]:
     """Return what a detector says of a handle, see `kc_vla.skills.handles`."""
     x, y, z = piece.handle_at(opening).tolist()
-    said = {HANDLE: [*placed.point(x, y), z], OPENING: [opening]}
-    if piece.pivot is not None:
-        said[HINGE] = [*placed.point(*piece.pivot)]
-    return {name: " ".join(f"{each:.4f}" for each in numbers) for name, numbers in said.items()}
+    hinge = None if piece.pivot is None else placed.point(*piece.pivot)
+    return front_attributes([*placed.point(x, y), z], hinge, opening)
