@@ -337,18 +337,20 @@ def test_a_damaged_store_is_mended_when_that_is_asked(tmp_path: Path, capsys: py
     with Store(path) as store:
         store.write("home", GraphChange(tuple(home().nodes())))
     whole = path.read_bytes()
-    assert main(["memory", "mend", str(path)]) == 0
+    assert main(["memory", "repair", str(path)]) == 0
     assert "nothing is damaged" in capsys.readouterr().out
     assert path.read_bytes() == whole
     path.write_bytes(whole[: len(whole) // 2])
     assert main(["memory", "show", str(path)]) == 1
-    assert "kc-vla memory mend leaves out what is" in capsys.readouterr().err
-    assert main(["memory", "mend", str(path)]) == 0
+    assert "kc-vla memory repair leaves out what is" in capsys.readouterr().err
+    assert main(["memory", "repair", str(path)]) == 0
     told = capsys.readouterr().out
     assert "the file as it was is" in told
-    assert "memory mend" not in told  # that is done
+    assert "memory repair" not in told  # that is done
     assert [each.read_bytes() for each in tmp_path.glob("memory.db.damaged-1")] == [whole[: len(whole) // 2]]
-    assert main(["memory", "mend", str(tmp_path / "other.db")]) == 1
+    assert main(["memory", "mend", str(path)]) == 0  # its name of before
+    assert "nothing is damaged" in capsys.readouterr().out
+    assert main(["memory", "repair", str(tmp_path / "other.db")]) == 1
     assert not (tmp_path / "other.db").exists()
 
 
@@ -359,8 +361,8 @@ def test_a_damaged_row_is_found_and_mended_too(tmp_path: Path, capsys: pytest.Ca
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE node SET fields = '{}' WHERE id = 'mug_4'")
     assert main(["memory", "show", str(path)]) == 1
-    assert "kc-vla memory mend leaves out what is" in capsys.readouterr().err
-    assert main(["memory", "mend", str(path)]) == 0
+    assert "kc-vla memory repair leaves out what is" in capsys.readouterr().err
+    assert main(["memory", "repair", str(path)]) == 0
     assert "1 nodes are left out" in capsys.readouterr().out
     assert main(["memory", "show", str(path)]) == 0
 

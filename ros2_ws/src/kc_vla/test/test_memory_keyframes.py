@@ -160,7 +160,7 @@ def test_a_damaged_keyframe_is_left_out_with_a_line_and_the_others_stay(tmp_path
     connection.execute("UPDATE keyframe SET kept = replace(kept, '0.5', '0.7') WHERE frame = 2")
     connection.commit()
     connection.close()
-    with Store(path, read_only=True) as reader, pytest.raises(DamageError, match="kc-vla memory mend"):
+    with Store(path, read_only=True) as reader, pytest.raises(DamageError, match="kc-vla memory repair"):
         reader.linked("home")
     with Store(path) as store:
         assert [each.frame for each in store.linked("home").keyframes] == [0, 1, 3]

@@ -18,6 +18,7 @@ from kc_vla.cli.memory_keyframes import keyframe_lines
 from kc_vla.cli.numbers import positive
 from kc_vla.cli.scene_ways import add_way_actions
 from kc_vla.cli.verbs import exit_status, main_parser
+from kc_vla.core.deprecation import deprecated
 from kc_vla.core.errors import StackError
 
 if TYPE_CHECKING:
@@ -98,9 +99,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action.set_defaults(run=run)
     taken.add_argument("--replace", action="store_true", help="put it in the place of a map that has its name")
     add_way_actions(actions, _map)
-    mend = actions.add_parser("mend", help="leave out what is damaged in a store; the file as it was is kept")
-    mend.add_argument("store", type=Path, help="file of the memory")
-    mend.set_defaults(run=_mend)
+    repair = actions.add_parser("repair", help="leave out what is damaged in a store; the file as it was is kept")
+    former = actions.add_parser("mend")  # its name of before; the help does not show it
+    for action in (repair, former):
+        action.add_argument("store", type=Path, help="file of the memory")
+        action.set_defaults(run=_repair)
 
 
 def _build(options: argparse.Namespace) -> None:
@@ -162,9 +165,11 @@ def _ask(options: argparse.Namespace) -> None:
         print_answer(memory, _map(memory, options), options)
 
 
-def _mend(options: argparse.Namespace) -> None:
+def _repair(options: argparse.Namespace) -> None:
     from kc_vla.memory.long_term.store import Store
 
+    if options.action == "mend":
+        deprecated("kc-vla memory mend is called kc-vla memory repair")
     if not options.store.exists():
         raise _MapError(f"there is no {options.store}")
     with Store(options.store) as store:

@@ -246,5 +246,5 @@ def _no_collection() -> Iterator[None]:
 def _told_to_a_reader(error: DamageError) -> DamageError:
     """Return the error with the advice for a process that only reads a store: its writer repairs it."""
     return DamageError(
-        f"{error}; kc-vla memory mend leaves out what is damaged, and keeps the file as it was beside it"
+        f"{error}; kc-vla memory repair leaves out what is damaged, and keeps the file as it was beside it"
     )
