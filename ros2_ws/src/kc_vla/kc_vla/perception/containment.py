@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.perception.front import PART, WHOLE
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.track import ObjectTrack
 
+Numbers = NDArray[np.float64]
 _CLOSED = frozenset({"closed", "close", "shut"})
 _SLACK_M, _ABOVE_M = 0.02, 0.04
 """So far outside of a holder's box, and above it, the middle of what is in it can be measured."""
@@ -50,6 +52,17 @@ class Containment:
         half, place, volume = np.array(seen.size) / 2, np.array(seen.position), np.prod(seen.size)
         cabinets = (each for each in tracks if plain_type(each.types.best) == WHOLE)
         return any(volume > np.prod(each.size) and (np.abs(each.position - place) < half).all() for each in cabinets)
+
+    def is_stray(self, seen: LocatedObject, tracks: Iterable[ObjectTrack]) -> bool:
+        """Return whether a detection is of a drawer without a bar that is in none of the cabinets that are known.
+
+        From near a detector may take the hand, or what is in it, for a drawer.
+        """
+        if plain_type(seen.object_type) != PART or seen.front is not None:
+            return False
+        cabinets = [each for each in tracks if plain_type(each.types.best) == WHOLE]
+        place, size = np.array(seen.position), np.array(seen.size)
+        return bool(cabinets) and not any(_is_part(place, size, each) for each in cabinets)
 
     def carry(self, tracks: Iterable[ObjectTrack]) -> None:
         """Move what is in something along with it, as in a drawer."""
@@ -93,7 +106,7 @@ class Containment:
         if not self.is_holder(track.types.best):
             around = [each for each in holders if each.is_open and _is_within(track, each)]
         elif plain_type(track.types.best) == PART:
-            around = [each for each in _of_type(holders, WHOLE) if _is_part(track, each)]
+            around = [each for each in _of_type(holders, WHOLE) if _is_part(track.position, track.size, each)]
         else:
             return
         # One drawer is above another: what is a little above the lower one is in the upper one.
@@ -107,10 +120,10 @@ def _of_type(tracks: Iterable[ObjectTrack], kind: str) -> list[ObjectTrack]:
     return [each for each in tracks if plain_type(each.types.best) == kind]
 
 
-def _is_part(drawer: ObjectTrack, cabinet: ObjectTrack) -> bool:
-    """Return whether a drawer, which may be pulled out, belongs to a cabinet."""
-    apart, half = np.abs(drawer.position - cabinet.position), cabinet.size / 2
-    out = _PULLED * float(drawer.size[:2].max(initial=0.0))
+def _is_part(place: Numbers, size: Numbers, cabinet: ObjectTrack) -> bool:
+    """Return whether a drawer (its middle (3,), its size (3,), m), which may be pulled out, belongs to a cabinet."""
+    apart, half = np.abs(place - cabinet.position), cabinet.size / 2
+    out = _PULLED * float(size[:2].max(initial=0.0))
     return bool((apart[:2] <= half[:2] + out).all() and apart[2] <= half[2] + _SLACK_M)
 
 

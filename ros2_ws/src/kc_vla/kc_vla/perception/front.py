@@ -5,6 +5,7 @@ A bar stands out of a front by some centimeters, and is long and thin. The plane
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import cv2
@@ -21,6 +22,8 @@ Numbers = NDArray[np.float64]
 Vector = tuple[float, float, float]
 CONTAINERS = frozenset({"drawer", "cupboard", "cabinet", "microwave", "oven", "fridge", "dishwasher", "safe", "box"})
 """Types of what opens and closes."""
+OPENED = frozenset({"open", "opened"})
+"""States of what is open, in small letters."""
 PART, WHOLE = "drawer", "cabinet"
 """Types of which one is a part of the other: their boxes have much in common, and still they are two objects."""
 _AROUND_PX = 8
@@ -33,6 +36,8 @@ _BAR_M, _BAR_THICK_M, _BAR_LONG_M = (0.022, 0.065), 0.03, 0.05
 _BAR_HALF_M = 0.006
 """From the surface of a bar to its middle, m."""
 _LEAST_PIXELS = 6
+_APART_M = 0.04
+"""Two bars are further apart, m."""
 _GAP_M = 0.015
 """Between two fronts, m."""
 INSET_M = 0.014
@@ -67,38 +72,52 @@ class Front:
     opening: float | None = None
 
 
-def front_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector) -> Front | None:
-    """Return the front of a drawer or a door; None where none with a bar is seen.
+def fronts_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector, most: int) -> list[Front]:
+    """Return the fronts with a bar of a piece of furniture, the one whose bar shows most pixels first.
 
     Args:
         frame: with depth that is NaN where it is not known.
         box: of what can be seen of it, px.
         position: of its middle, as it was located, m.
         size: along the axes of the frame that it is located in, m.
+        most: fronts that are wanted.
     """
     seen = surface_points(frame, box, _AROUND_PX)
     if seen is None:
-        return None
+        return []
     middle, extent = np.asarray(position), np.asarray(size)
     away2 = sum((seen.points[axis] - middle[axis]) ** 2 for axis in range(3))
     near = np.asarray(away2 < (_ROOM * float(np.linalg.norm(extent)) + _BAR_M[1]) ** 2)
     normals = surface_normals(seen.points, frame.pose[:3, 3])
     upright = near & seen.inside & (np.abs(normals[2]) < _UPRIGHT)
     planes = vertical_planes(seen, normals, upright)
-    fronts = [found for plane in planes if (found := _front(seen, near, plane, middle, extent)) is not None]
-    if not fronts:
-        return None
-    _, plane, front = max(fronts, key=lambda each: each[0])
-    if front.standing:
-        return front
+    found = [each for plane in planes for each in fronts_on(seen, near, plane, middle, extent)]
+    found.sort(key=lambda each: -each[0])
     around = surface_points(frame, box, int(_BESIDE * max(box.right - box.left, box.bottom - box.top)))
-    return front if around is None else replace(front, opening=_ahead(around, frame, seen, plane))
+    fronts = list[Front]()
+    for _, plane, front in found:
+        if len(fronts) == most:
+            break
+        if any(front.standing == each.standing and math.dist(front.bar, each.bar) < _APART_M for each in fronts):
+            continue
+        if not front.standing and around is not None:
+            front = replace(front, opening=_ahead(around, frame, seen, plane))
+        fronts.append(front)
+    return fronts
 
 
-def _front(
+def fronts_on(
     seen: SurfacePoints, near: NDArray[np.bool_], plane: VerticalPlane, middle: Numbers, extent: Numbers
-) -> tuple[int, VerticalPlane, Front] | None:
-    """Return the front that a plane is, after the pixels of its bar; None where no bar stands out of it."""
+) -> list[tuple[int, VerticalPlane, Front]]:
+    """Return the fronts in a plane, each after the number of pixels of its bar; none where no bar stands out of it.
+
+    Args:
+        seen: points of pixels.
+        near: those that count (H, W).
+        plane: that a front may be in.
+        middle: of the furniture, or of its door (3,), m.
+        extent: its size along the axes of the frame (3,), m.
+    """
     out, aside = plane.out, plane.aside
     (ahead, sideways), height = plane.coordinates(seen.points), seen.points[2]
     half = float(np.abs(aside[:2]) @ extent[:2]) / 2
@@ -110,14 +129,14 @@ def _front(
     before = near & (ahead > _BAR_M[0]) & (ahead < _BAR_M[1])
     before &= (sideways > left) & (sideways < right) & (height > low) & (height < high)
     if np.count_nonzero(before) < _LEAST_PIXELS:
-        return None
+        return []
     flat = near & seen.inside & (np.abs(ahead) < FLAT_M) & (height > low) & (height < high)
     flat &= (sideways > left - _OFF_M) & (sideways < right + _OFF_M)
     count, labels, sizes, _ = cv2.connectedComponentsWithStats(before.astype(np.uint8), connectivity=8)
-    best: tuple[int, VerticalPlane, Front] | None = None
+    found = list[tuple[int, VerticalPlane, Front]]()
     for label in range(1, count):
         number = int(sizes[label, cv2.CC_STAT_AREA])
-        if number < _LEAST_PIXELS or (best is not None and number <= best[0]):
+        if number < _LEAST_PIXELS:
             continue
         own = labels == label
         ends = np.array([(sideways[own].min(), height[own].min()), (sideways[own].max(), height[own].max())])
@@ -134,8 +153,8 @@ def _front(
         edge = left if at - left > right - at else right
         hinge_x, hinge_y, _ = ((plane.offset - INSET_M) * out + edge * aside).tolist()
         hinge = (hinge_x, hinge_y) if standing else None
-        best = number, plane, Front(plane.yaw, (x, y, up), standing, hinge, surface - _BAR_HALF_M)
-    return best
+        found.append((number, plane, Front(plane.yaw, (x, y, up), standing, hinge, surface - _BAR_HALF_M)))
+    return found
 
 
 def _ahead(around: SurfacePoints, frame: CameraFrame, seen: SurfacePoints, plane: VerticalPlane) -> float | None:

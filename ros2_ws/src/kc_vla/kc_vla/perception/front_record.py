@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import INSET_M, Front
+from kc_vla.perception.open_door import OpenDoor, bar_of
 from kc_vla.perception.swung_door import door_turn, swung_in
 
 Numbers = NDArray[np.float64]
-HANDLE, HINGE, OPENING = "handle", "hinge", "opening"
-"""Attributes that say it: the middle of the bar (x, y, z), m; a point of the axis of a door (x, y), m; m or rad."""
-OF_FRONT = frozenset({HANDLE, HINGE, OPENING})
+HANDLE, HINGE, OPENING, EDGE = "handle", "hinge", "opening", "edge"
+"""Attributes that say it: the middle of the bar (x, y, z), m; a point of the axis of a door (x, y), m; m or rad; and
+while no bar of an open door was seen, a point of its free edge (x, y), m."""
+OF_FRONT = frozenset({HANDLE, HINGE, OPENING, EDGE})
 _SHUT_LOOKS, _OPEN_LOOKS, _PLACES = 7, 3, 15
 """Looks that count: where it is shut stays, how far it is open changes, and where its bar is on it stays, too."""
 _LEAST_SIDE, _MOST_SIDE = 0.35, 1.2
 """Share of the size that was located, bars and open doors included, that a side of furniture has."""
+_DOOR_LOOKS, _AT_DOOR_M = 5, 0.09
+"""Looks at an open door that count; its bar is no further from it than that, m."""
 _SURE_LOOKS, _SAME_M = 3, 0.03
 """After so many looks it is known where a bar is that is shut: one that is further away is not, m."""
 
@@ -35,12 +39,16 @@ class KnownFront:
         bar: middle of the bar of its handle now, m.
         hinge: point of the axis of a door (x, y), m.
         opening: how far it is open, m or rad.
+        edge: point of the free edge of an open door whose bar was not seen (x, y), m.
+        sides: how deep and how wide the furniture behind an open door is, m; None where that was not measured.
     """
 
     yaw: float | None = None
     bar: tuple[float, float, float] | None = None
     hinge: tuple[float, float] | None = None
     opening: float | None = None
+    edge: tuple[float, float] | None = None
+    sides: tuple[float, float] | None = None
 
     def behind_door(self, into: float, across: float, middle: Numbers) -> tuple[float, float]:
         """Return how deep and how wide what has a door is without that, m: its axis is at an edge of the front.
@@ -50,6 +58,8 @@ class KnownFront:
             across: its size across that, m.
             middle: of it (3,), m.
         """
+        if self.sides is not None:
+            return self.sides
         if self.hinge is None or self.yaw is None:
             return into, across
         away = np.subtract(self.hinge, middle[:2])
@@ -59,13 +69,20 @@ class KnownFront:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Return it as attributes of what it belongs to; nothing where no bar is known."""
-        return {} if self.bar is None else front_attributes(self.bar, self.hinge, self.opening)
+        """Return it as attributes of what it belongs to; nothing where neither bar nor door is known."""
+        if self.bar is None and self.edge is None:
+            return {}
+        return front_attributes(self.bar, self.hinge, self.opening, self.edge)
 
 
-def front_attributes(bar: Iterable[float], hinge: Iterable[float] | None, opening: float | None) -> dict[str, str]:
+def front_attributes(
+    bar: Iterable[float] | None,
+    hinge: Iterable[float] | None,
+    opening: float | None,
+    edge: Iterable[float] | None = None,
+) -> dict[str, str]:
     """Return what is known of a front as attributes of what it belongs to; the arguments as in `KnownFront`."""
-    known = {HANDLE: bar, HINGE: hinge, OPENING: None if opening is None else [opening]}
+    known = {HANDLE: bar, HINGE: hinge, OPENING: None if opening is None else [opening], EDGE: edge}
     return {name: " ".join(f"{each:.4f}" for each in numbers) for name, numbers in known.items() if numbers is not None}
 
 
@@ -77,6 +94,7 @@ class FrontRecord:
         self._strange: deque[Front] = deque(maxlen=_SHUT_LOOKS)
         self._open: deque[Front] = deque(maxlen=_OPEN_LOOKS)
         self._swung: deque[float] = deque(maxlen=_OPEN_LOOKS)
+        self._doors: deque[OpenDoor] = deque(maxlen=_DOOR_LOOKS)
         self._places: deque[tuple[float, float]] = deque(maxlen=_PLACES)
         self._away: tuple[float, float] | None = None
         """How far the middle of what it belongs to is before its bar, and above it: the median of the looks, m."""
@@ -129,6 +147,34 @@ class FrontRecord:
         self._see_shut(front)
         self._closed = _middle_of(self._shut)
 
+    def see_door(self, door: OpenDoor | None, opened: bool) -> None:
+        """Take in a look that showed a door without its bar, or none.
+
+        Args:
+            door: as it was seen.
+            opened: whether it was open then.
+        """
+        if not opened:
+            self._doors.clear()
+        elif door is not None:
+            self._doors.append(door)
+            if self._opened is not None and door.reach(self._opened.bar) > _AT_DOOR_M:  # it was moved since
+                self._open.clear()
+                self._opened = None
+
+    def look_for_bar(self, frame: CameraFrame, opened: bool) -> None:
+        """Take in the bar of a door that is known to stand open, where an image shows the side with it."""
+        door = self._door()
+        if opened and door is not None and self._closed is None and len(self._open) < _OPEN_LOOKS:
+            front = bar_of(frame, door)
+            if front is not None:
+                self.see(front, opened, (*door.middle, front.bar[2]))
+
+    def _door(self) -> OpenDoor | None:
+        """Return the open door whose opening is the middle one of the last looks; None where none was seen."""
+        doors = sorted(self._doors, key=lambda each: each.opening)
+        return doors[len(doors) // 2] if doors else None
+
     def _moved(self, position: Numbers) -> float:
         """Return how far in front of where it is when the drawer is shut the middle of it was located, m."""
         shut = self._closed
@@ -148,7 +194,8 @@ class FrontRecord:
         """Return whether a bar cannot be that of the front that was seen shut: a drawer slides, and a door turns."""
         shut = self._closed
         if shut is None:
-            return False
+            door = self._door()
+            return door is not None and not (front.standing and door.reach(front.bar) < _AT_DOOR_M)
         ahead, aside, up = np.subtract(front.bar, shut.bar).tolist()
         if shut.standing != front.standing or abs(up) > _SAME_M:
             return True
@@ -190,6 +237,9 @@ class FrontRecord:
             slides: whether it is a drawer.
             position: where its middle was located (3,), m.
         """
+        door = self._door()
+        if door is not None and self._closed is None and not slides:
+            return np.array([*door.middle, position[2]])
         front = self._opened if opened and slides else self._closed
         if front is None or front.standing == slides or self._away is None:
             return position
@@ -218,11 +268,15 @@ class FrontRecord:
             position: of the middle of what it belongs to (3,), m.
             size: of that along the axes of the frame (3,), m.
         """
-        shut, now = self._closed, self._opened
+        shut, now, door = self._closed, self._opened, self._door()
         if not opened:
             return KnownFront() if shut is None else KnownFront(shut.yaw, shut.bar, shut.hinge, 0.0)
         if now is None and shut is not None and shut.hinge is not None:
             return _swung(shut, self._swung)
+        if door is not None and (shut is None or not shut.standing):
+            if now is None or not now.standing:
+                return KnownFront(door.yaw, None, door.hinge, door.opening, door.edge, door.sides)
+            return KnownFront(door.yaw, now.bar, door.hinge, door.opening, sides=door.sides)
         if now is None or not now.standing:
             return _drawer(shut, now, self._moved(position))
         return _door(shut, now, position, size)

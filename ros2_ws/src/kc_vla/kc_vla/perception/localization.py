@@ -14,10 +14,11 @@ from kc_vla.memory.long_term.errors import told
 from kc_vla.memory.long_term.nodes import MOST_NAME
 from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
 from kc_vla.perception.depth_surface import surface_depth, valid_depth
-from kc_vla.perception.front import CONTAINERS, Front, front_in
+from kc_vla.perception.front import CONTAINERS, OPENED, PART, WHOLE, Front, fronts_in
 from kc_vla.perception.image_detection import ImageDetection
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.neighbors import Neighbors
+from kc_vla.perception.open_door import OpenDoor, open_door_in
 from kc_vla.perception.standing_shape import StandingShape, standing_shape
 from kc_vla.perception.view_ray import ViewRay, half_chord, view_ray
 from kc_vla.perception.visible_extent import visible_size
@@ -40,6 +41,8 @@ confidence to none: what is cut off or half hidden is found with less confidence
 _HIGHEST_SIGMA_M = 0.5
 _DOUBTFUL_M = 0.02
 """A detector and a depth image that differ by more do not agree where a thing is, m."""
+_MOST_DRAWERS = 8
+"""Fronts of one cabinet that are looked for."""
 _SHAPE_M, _THING_M2 = 0.004, 0.035
 """Standard deviation of the middle of a whole shape, m; and the footprint up to which a thing is looked at so, m2."""
 
@@ -161,9 +164,13 @@ class Localizer:
         return sorted(found, key=lambda each: -each.confidence if math.isfinite(each.confidence) else 0.0)[:most]
 
     def _placed(self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors) -> LocatedObject:
-        shape, front = _by_depth(frame, each, place, others)
+        shape, fronts = _by_depth(frame, each, place, others)
+        front = fronts[0] if fronts else None
         if shape is None and front is None and each.depth_measured and frame.depth_m is not None:
             shape = self._shape_at_surface(frame, each, place, others)
+        door = _door_by_depth(frame, each, place, front)
+        if door is not None and each.position is None:
+            place = replace(place, position=(*door.middle, place.position[2]))
         if shape is not None and each.position is None:
             named = self._known_size(each) if each.size is None else None
             sigma_m = math.hypot(_SHAPE_M, _noise_m(_away_m(frame, place)))
@@ -182,6 +189,8 @@ class Localizer:
             each.object_id,
             shape=shape,
             front=front,
+            door=door,
+            others=tuple(fronts[1:]),
         )
 
     def _shape_at_surface(
@@ -296,15 +305,26 @@ class Localizer:
 
 def _by_depth(
     frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors
-) -> tuple[StandingShape | None, Front | None]:
-    """Return how a thing stands, or the front of what opens, where the depth image shows it."""
+) -> tuple[StandingShape | None, list[Front]]:
+    """Return how a thing stands, or the fronts of what opens, where the depth image shows them."""
     if frame.depth_m is None or place.way:
-        return None, None
-    if plain_type(each.object_type) in CONTAINERS:
-        return None, front_in(frame, each.box, place.position, place.size)
-    if not _is_thing(place.size) or plain_type(each.object_type) in _CARRIES:
-        return None, None
-    return standing_shape(frame, each.box, place.position, place.size, others), None
+        return None, []
+    kind = plain_type(each.object_type)
+    if kind in CONTAINERS:
+        most = _MOST_DRAWERS if kind == WHOLE else 1
+        return None, fronts_in(frame, each.box, place.position, place.size, most)
+    if not _is_thing(place.size) or kind in _CARRIES:
+        return None, []
+    return standing_shape(frame, each.box, place.position, place.size, others), []
+
+
+def _door_by_depth(frame: CameraFrame, each: ImageDetection, place: Estimate, front: Front | None) -> OpenDoor | None:
+    """Return the door of what is seen open, where the depth image shows it and no bar of it."""
+    kind = plain_type(each.object_type)
+    may_have = kind in CONTAINERS - {PART, WHOLE} and plain_type(each.state) in OPENED
+    if not may_have or place.way or (front is not None and front.standing):
+        return None
+    return open_door_in(frame, each.box, place.size)
 
 
 def _fits_depth(frame: CameraFrame, each: ImageDetection, place: Estimate) -> bool:

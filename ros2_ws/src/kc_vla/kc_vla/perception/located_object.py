@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.front import Front
+from kc_vla.perception.open_door import OpenDoor
 from kc_vla.perception.standing_shape import StandingShape
 
 Vector = tuple[float, float, float]
@@ -33,6 +34,8 @@ class LocatedObject:
         box_size: size along the axes of that box, m; None: `size`.
         shape: how it stands by this image's depth, where that shows it; None after tracking.
         front: its front by this image's depth, likewise.
+        door: its door that stands open, likewise.
+        others: the other fronts of a cabinet, likewise.
     """
 
     object_type: str
@@ -48,3 +51,5 @@ class LocatedObject:
     box_size: Vector | None = None
     shape: StandingShape | None = None
     front: Front | None = None
+    door: OpenDoor | None = None
+    others: tuple[Front, ...] = ()

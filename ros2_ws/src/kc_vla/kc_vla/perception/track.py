@@ -12,7 +12,7 @@ from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.memory.long_term.relations import PLACE
 from kc_vla.perception.camera_frame import CameraFrame
-from kc_vla.perception.front import PART
+from kc_vla.perception.front import OPENED, PART
 from kc_vla.perception.front_record import OF_FRONT, FrontRecord, KnownFront
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.place_filter import PlaceFilter
@@ -24,8 +24,6 @@ _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
 """Shares of the votes that are left after another look: a type does not change, a state does in two or three looks."""
 _NONE, _SILENT = " ", 0.5
 """A look that reports no state counts for none, with this share of the weight: not every detector always reads one."""
-OPENED = frozenset({"open", "opened"})
-"""States of what is open, in small letters."""
 _SHAPES = 5
 """The shape of the last looks whose footprint is the middle one counts."""
 _MOST_ATTRIBUTES = 12
@@ -199,6 +197,10 @@ class ObjectTrack:
         """Take in how far its door is open in an image, where it is one whose axis is known."""
         self._front.look(frame, self.is_open)
 
+    def look_for_bar(self, frame: CameraFrame) -> None:
+        """Take in the handle of its door in an image with depth, where that stands open and no handle was seen."""
+        self._front.look_for_bar(frame, self.is_open)
+
     def carry(self, holder_position: Numbers) -> None:
         """Move along with what it is in."""
         self.place.position = holder_position + self.offset
@@ -280,6 +282,7 @@ class ObjectTrack:
             self._shapes.append(seen.shape)
         if seen.front is not None:
             self._front.see(seen.front, self.is_open, seen.position)
+        self._front.see_door(seen.door, self.is_open)
         for name, value in seen.attributes.items():
             if name != POSITION and (name in self._attributes or len(self._attributes) < _MOST_ATTRIBUTES):
                 self._attributes.setdefault(name, Votes(_ATTRIBUTE_KEPT)).add(value, seen.confidence)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
-from kc_vla.perception.front import PART, WHOLE
+from kc_vla.perception.front import OPENED, PART, WHOLE
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.same_thing import ALIKE_SIZE, NESTED, SAME_BAR_M, common_sides, nested
-from kc_vla.perception.track import OPENED, ObjectTrack
+from kc_vla.perception.track import ObjectTrack
 
 Numbers = NDArray[np.float64]
 _GATE_M, _GATE_SIGMAS, _GATE_SHARE, _FARTHEST_M = 0.04, 3.0, 0.4, 0.3

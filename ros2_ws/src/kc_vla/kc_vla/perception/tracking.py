@@ -90,6 +90,8 @@ class _Look:
         found = {each.object_id: each for each in self._of.values() if each.object_id}
         for each in found.values():
             each.look_at_door(self._frame)
+        for each in tracks.known:
+            each.look_for_bar(self._frame)
         shut = tracks.containment.update(tracks.known, found)
         gone = tracks.let_go()
         rejoined, united = tracks.rejoin(), tracks.unite()
@@ -190,7 +192,7 @@ class _Look:
             same = None if self._is_named(seen.object_id) else boxes.same(seen)
             if same is not None:
                 same.support_type(seen)
-            elif self._tracks.containment.is_too_large(seen, self._tracks.known) or self._is_part(seen):
+            elif self._is_no_drawer(seen) or self._is_part(seen):
                 continue
             elif not is_empty or self._tracks.containment.is_holder(seen.object_type):
                 track = ObjectTrack(seen, self._stamp_ns)
@@ -198,6 +200,11 @@ class _Look:
                 self._refused = [full] if full else self._refused
                 self._take(number, track)
                 boxes.add(track)
+
+    def _is_no_drawer(self, seen: LocatedObject) -> bool:
+        """Return whether what is taken for a drawer cannot be one, after the cabinets that are known."""
+        containment, known = self._tracks.containment, self._tracks.known
+        return containment.is_too_large(seen, known) or containment.is_stray(seen, known)
 
     def _is_part(self, seen: LocatedObject) -> bool:
         """Return whether the image shows but a part of furniture, where such furniture is known: from very near.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kc_vla.perception.front_record import HANDLE
+from kc_vla.skills.door_panel import door_panel
 from kc_vla.skills.handles import STANDOFF_M, Handle, handle_of
 from kc_vla.skills.interface import SkillError
 from kc_vla.skills.perceived import PerceivedThing
@@ -20,7 +21,8 @@ def front_boxes(thing: PerceivedThing) -> list[UprightBox]:
     Of what has no front that is seen, and of one whose numbers are wrong, there are none.
     """
     if HANDLE not in thing.attributes and thing.object_type != "drawer":
-        return []
+        panel = door_panel(thing)
+        return [] if panel is None else [panel.box]
     try:
         handle = handle_of(thing)
     except SkillError:  # the skill that needs this handle says what is wrong with it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hands import looking_from
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.perceived import PerceivedThing
+from kc_vla.skills.tool_path import ToolPose
 
 _AT = ((0.33, 0.45, 0.45), (0.25, 0.3, 0.45), (0.25, 0.3, 0.75))
 """Distance from the base's axis and height (m), and tilt (rad), from which the hand looks at something: the first that
@@ -52,6 +53,34 @@ def look_towards(context: SkillContext, place: Vector, object_id: str, is_seen: 
         yield turn
         yield from context.look_for(object_id)
         if is_seen():
+            return
+
+
+_VIEWS = 2
+"""So many views of one thing are tried."""
+
+
+def look_from(
+    context: SkillContext, views: Iterable[ToolPose], object_id: str, is_seen: Callable[[], bool]
+) -> Iterator[Step]:
+    """Yield the steps of looks at a thing from the first poses that the arm reaches.
+
+    Args:
+        context: of the skill.
+        views: poses of the hand, the best first.
+        object_id: of the thing.
+        is_seen: whether what is looked for is seen, so that no other look is needed.
+    """
+    left = _VIEWS
+    for view in views:
+        try:
+            turn = context.free("look at", view, context.kept_width)
+        except SkillError:  # the hand cannot look from there
+            continue
+        yield turn
+        yield from context.look_for(object_id)
+        left -= 1
+        if is_seen() or not left:
             return
 
 

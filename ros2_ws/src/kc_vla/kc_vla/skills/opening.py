@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from kc_vla.skills.boxes import SUPPORTS, hand_boxes, meets_any, named_obstacles
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.handles import Handle, handle_of
+from kc_vla.skills.handle_search import seen_handle
+from kc_vla.skills.handles import Handle
 from kc_vla.skills.hands import CLOSED_M
 from kc_vla.skills.hooking import check_above, is_beneath
 from kc_vla.skills.interface import Skill, SkillError, Step
-from kc_vla.skills.looking import is_seen, look_into, look_towards
+from kc_vla.skills.looking import is_seen, look_into
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
 from kc_vla.skills.set_aside import with_free_hand
 from kc_vla.skills.sliding import FINGER, HOOK_LOW, pulled_out, slid
@@ -25,7 +26,7 @@ def open_thing(context: SkillContext, object_id: str) -> Skill:
     yield from context.look_for(object_id)
     if OPENED in context.scene.need(object_id).states and (yield from is_seen(context, object_id, OPENED)):
         return f"{object_id} is open already"
-    handle = yield from _seen_handle(context, object_id)
+    handle = yield from seen_handle(context, object_id)
     thing = context.scene.need(object_id)
     _check_access(context, thing, handle)
     yield from with_free_hand(context, _opened(context, object_id, handle), swept_boxes(thing))
@@ -37,29 +38,10 @@ def close_thing(context: SkillContext, object_id: str) -> Skill:
     yield from context.look_for(object_id)
     if CLOSED in context.scene.need(object_id).states and (yield from is_seen(context, object_id, CLOSED)):
         return f"{object_id} is closed already"
-    handle = yield from _seen_handle(context, object_id)
+    handle = yield from seen_handle(context, object_id)
     swept = swept_boxes(context.scene.need(object_id))
     yield from with_free_hand(context, _shut(context, object_id, handle), swept)
     return ""
-
-
-def _seen_handle(context: SkillContext, object_id: str) -> Generator[Step, None, Handle]:
-    """Return the handle of a drawer or a door; the hand looks for one that was not seen.
-
-    Raises:
-        SkillError: it is not seen.
-    """
-
-    def is_known() -> bool:
-        try:
-            handle_of(context.scene.need(object_id))
-        except SkillError:
-            return False
-        return True
-
-    if not is_known():
-        yield from look_towards(context, context.scene.need(object_id).position, object_id, is_known)
-    return handle_of(context.scene.need(object_id))
 
 
 def _check_access(context: SkillContext, drawer: PerceivedThing, handle: Handle) -> None:

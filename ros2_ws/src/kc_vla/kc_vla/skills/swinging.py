@@ -6,10 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from kc_vla.perception.front_record import OPENING
 from kc_vla.skills.context import SkillContext
+from kc_vla.skills.door_panel import door_panel
+from kc_vla.skills.handle_search import seen_handle
 from kc_vla.skills.handles import PULL_SLACK, Handle, handle_of
 from kc_vla.skills.hands import ABOVE, BRISK, CLOSED_M, SLOW, facing_down
 from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
+from kc_vla.skills.perceived import numbers_of
 from kc_vla.skills.tool_path import ToolPose
 
 WIDE_OPEN = (1.55, 1.5, 1.44)
@@ -26,8 +30,12 @@ _CHUNKS = 12
 
 def is_wide_open(context: SkillContext, object_id: str) -> bool:
     """Return whether a hand can pass the door of a thing; so it can where no door is seen."""
+    thing = context.scene.need(object_id)
+    if door_panel(thing) is not None:
+        opening = numbers_of(thing, OPENING, 1)
+        return opening is not None and float(opening[0]) > _REACHED_INTO
     try:
-        handle = handle_of(context.scene.need(object_id))
+        handle = handle_of(thing)
     except SkillError:
         return True
     return handle.hinge is None or handle.opening > _REACHED_INTO
@@ -36,7 +44,8 @@ def is_wide_open(context: SkillContext, object_id: str) -> bool:
 def opened_wide(context: SkillContext, object_id: str) -> Iterator[Step]:
     """Yield the steps that lead a door, which is open already, out of the way of a hand."""
     if not is_wide_open(context, object_id):
-        yield from swung(context, object_id, handle_of(context.scene.need(object_id)), WIDE_OPEN)
+        handle = yield from seen_handle(context, object_id)
+        yield from swung(context, object_id, handle, WIDE_OPEN)
         yield from context.look_for(object_id)
 
 

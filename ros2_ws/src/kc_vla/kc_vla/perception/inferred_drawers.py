@@ -1,0 +1,101 @@
+"""Drawers that a detector has missed: a bar on a cabinet is the handle of one.
+
+The bars are measured by depth. The size of a drawer that was missed is that of another one of the cabinet, or follows
+from the cabinet and the distance between its bars.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kc_vla.core.projection import project
+from kc_vla.memory.images.crop import PixelBox
+from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.front import PART, WHOLE, Front
+from kc_vla.perception.located_object import LocatedObject
+
+Numbers = NDArray[np.float64]
+_SAME_M = 0.03
+"""Two bars that are no further apart are one, m."""
+_BELOW_TOP_M = 0.007
+"""A bar is so far below the top of its drawer, m."""
+_SHARE = 0.5
+"""Height of a drawer for that of a cabinet in which no two bars were seen."""
+_SHUT_M = 0.02
+"""A drawer is open when it is further before where it is shut than this, m."""
+_SURE, _SIGMA_M = 0.8, 0.015
+"""Confidence in such a drawer, for that in the cabinet; and the standard deviation of its place, m."""
+
+
+def inferred_drawers(frame: CameraFrame, seen: Sequence[LocatedObject]) -> list[LocatedObject]:
+    """Return the drawers whose bars an image shows, and which the detector has not found.
+
+    Args:
+        frame: the image.
+        seen: what was found in it.
+    """
+    drawers = [each for each in seen if plain_type(each.object_type) == PART]
+    found = list[LocatedObject]()
+    for cabinet in seen:
+        if plain_type(cabinet.object_type) != WHOLE or cabinet.front is None:
+            continue
+        bars = [each for each in (cabinet.front, *cabinet.others) if not each.standing]
+        for front in bars:
+            if not any(_has(each, front) for each in (*drawers, *found)):
+                found.append(_drawer(frame, cabinet, front, bars, drawers))
+    return found
+
+
+def _has(drawer: LocatedObject, front: Front) -> bool:
+    """Return whether a bar is that of a drawer: the one that was seen there, or one that would be in its box."""
+    if drawer.front is not None:
+        return math.dist(drawer.front.bar, front.bar) < _SAME_M
+    middle, half = np.asarray(drawer.position), np.asarray(drawer.size) / 2
+    apart = np.abs(np.subtract(front.bar, middle))
+    return bool((apart[:2] < half[:2] + front.standoff + _SAME_M).all() and apart[2] < half[2] + _SAME_M)
+
+
+def _drawer(
+    frame: CameraFrame,
+    cabinet: LocatedObject,
+    front: Front,
+    bars: Iterable[Front],
+    drawers: Iterable[LocatedObject],
+) -> LocatedObject:
+    """Return the drawer that a bar belongs to."""
+    out = np.array([np.cos(front.yaw), np.sin(front.yaw)])
+    size = next(_sizes(cabinet, front, bars, drawers))
+    deep = float(np.abs(out) @ size[:2])
+    x, y = (np.array(front.bar[:2]) - (front.standoff + deep / 2) * out).tolist()
+    z = front.bar[2] + _BELOW_TOP_M - size[2] / 2
+    state = "" if front.opening is None else "opened" if front.opening > _SHUT_M else "closed"
+    box = _box(frame, np.array([x, y, z]), np.array(size), cabinet.box)
+    return LocatedObject(PART, (x, y, z), size, _SURE * cabinet.confidence, _SIGMA_M, box, state, front=front)
+
+
+def _sizes(
+    cabinet: LocatedObject, front: Front, bars: Iterable[Front], drawers: Iterable[LocatedObject]
+) -> Iterator[tuple[float, float, float]]:
+    """Yield sizes that the drawer of a bar can have (m), the best first."""
+    for each in drawers:
+        if each.front is not None and math.dist(each.front.bar[:2], front.bar[:2]) < max(cabinet.size[:2]) / 2:
+            yield each.size
+    rises = [abs(each.bar[2] - front.bar[2]) for each in bars if abs(each.bar[2] - front.bar[2]) > _SAME_M]
+    yield (*cabinet.size[:2], min([*rises, _SHARE * cabinet.size[2]]))
+
+
+def _box(frame: CameraFrame, middle: Numbers, size: Numbers, cabinet: PixelBox) -> PixelBox:
+    """Return what an upright box covers in an image, px; where it is not in front of the camera, the cabinet's box."""
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    pixels, _ = project(middle + corners * size, frame.pose, frame.matrix, frame.distortion_model, frame.distortion)
+    rows, columns = frame.image.shape[:2]
+    low = np.maximum(pixels.min(axis=0), 0.0)
+    high = np.minimum(pixels.max(axis=0), (float(columns), float(rows)))
+    if not np.isfinite(pixels).all() or (high - low < 1.0).any():
+        return cabinet
+    return PixelBox(float(low[0]), float(low[1]), float(high[0]), float(high[1]))
