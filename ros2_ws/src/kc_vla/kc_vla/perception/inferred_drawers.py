@@ -24,6 +24,9 @@ _SAME_M = 0.03
 """Two bars that are no further apart are one, m."""
 _BELOW_TOP_M = 0.007
 """A bar is so far below the top of its drawer, m."""
+_BEFORE, _ASIDE = (0.7, 0.3), 0.35
+"""A bar is further before the middle of its cabinet than this share of half of its depth, and no further before its
+front than the second, m; and no further aside than this share of its width."""
 _SHARE = 0.5
 """Height of a drawer for that of a cabinet in which no two bars were seen."""
 _SHUT_M = 0.02
@@ -44,11 +47,23 @@ def inferred_drawers(frame: CameraFrame, seen: Sequence[LocatedObject]) -> list[
     for cabinet in seen:
         if plain_type(cabinet.object_type) != WHOLE or cabinet.front is None:
             continue
-        bars = [each for each in (cabinet.front, *cabinet.others) if not each.standing]
+        bars = [each for each in (cabinet.front, *cabinet.others) if _is_of(cabinet, each)]
         for front in bars:
             if not any(_has(each, front) for each in (*drawers, *found)):
                 found.append(_drawer(frame, cabinet, front, bars, drawers))
     return found
+
+
+def _is_of(cabinet: LocatedObject, front: Front) -> bool:
+    """Return whether a bar is that of a drawer of a cabinet: before it, and not beside it."""
+    if front.standing:
+        return False
+    out = np.array([np.cos(front.yaw), np.sin(front.yaw)])
+    deep, wide = float(np.abs(out) @ cabinet.size[:2]), float(np.abs(out[::-1]) @ cabinet.size[:2])
+    away = np.subtract(front.bar, cabinet.position)
+    ahead, aside = float(away[:2] @ out), abs(float(away[0] * out[1] - away[1] * out[0]))
+    before = _BEFORE[0] * deep / 2 < ahead < deep / 2 + _BEFORE[1]
+    return before and aside < _ASIDE * wide and abs(float(away[2])) < cabinet.size[2] / 2 + _SAME_M
 
 
 def _has(drawer: LocatedObject, front: Front) -> bool:

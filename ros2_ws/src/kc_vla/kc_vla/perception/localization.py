@@ -16,6 +16,7 @@ from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
 from kc_vla.perception.depth_surface import surface_depth, valid_depth
 from kc_vla.perception.front import CONTAINERS, OPENED, PART, WHOLE, Front, fronts_in
 from kc_vla.perception.image_detection import ImageDetection
+from kc_vla.perception.level_top import furniture_shape
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.neighbors import Neighbors
 from kc_vla.perception.open_door import OpenDoor, open_door_in
@@ -41,6 +42,9 @@ confidence to none: what is cut off or half hidden is found with less confidence
 _HIGHEST_SIGMA_M = 0.5
 _DOUBTFUL_M = 0.02
 """A detector and a depth image that differ by more do not agree where a thing is, m."""
+_HOLLOW = frozenset({"sink", "sinkbasin"})
+_WITH_TOP = (CONTAINERS - {PART, "box"}) | _HOLLOW | {"stove"}
+"""Types of furniture whose top shows where they are; of the first it is a rim."""
 _MOST_DRAWERS = 8
 """Fronts of one cabinet that are looked for."""
 _SHAPE_M, _THING_M2 = 0.004, 0.035
@@ -169,8 +173,8 @@ class Localizer:
         if shape is None and front is None and each.depth_measured and frame.depth_m is not None:
             shape = self._shape_at_surface(frame, each, place, others)
         door = _door_by_depth(frame, each, place, front)
-        if door is not None and each.position is None:
-            place = replace(place, position=(*door.middle, place.position[2]))
+        if each.position is None:
+            place, shape = self._by_top(frame, each, place, shape)
         if shape is not None and each.position is None:
             named = self._known_size(each) if each.size is None else None
             sigma_m = math.hypot(_SHAPE_M, _noise_m(_away_m(frame, place)))
@@ -192,6 +196,19 @@ class Localizer:
             door=door,
             others=tuple(fronts[1:]),
         )
+
+    def _by_top(
+        self, frame: CameraFrame, each: ImageDetection, place: Estimate, shape: StandingShape | None
+    ) -> tuple[Estimate, StandingShape | None]:
+        """Return where furniture is, and the box of what has no front, by its top; as they were where none is seen."""
+        kind = plain_type(each.object_type)
+        if place.way or kind not in _WITH_TOP:
+            return place, shape
+        box = furniture_shape(frame, each.box, place.position, place.size, kind in _HOLLOW, self.settings.support_m)
+        if box is None:
+            return place, shape
+        sigma_m = math.hypot(_SHAPE_M, _noise_m(_away_m(frame, place)))
+        return Estimate(box.middle, box.extent, sigma_m, ""), None if kind in CONTAINERS else box
 
     def _shape_at_surface(
         self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors
@@ -324,7 +341,7 @@ def _door_by_depth(frame: CameraFrame, each: ImageDetection, place: Estimate, fr
     may_have = kind in CONTAINERS - {PART, WHOLE} and plain_type(each.state) in OPENED
     if not may_have or place.way or (front is not None and front.standing):
         return None
-    return open_door_in(frame, each.box, place.size)
+    return open_door_in(frame, each.box, place.position[2] - place.size[2] / 2, place.size[2])
 
 
 def _fits_depth(frame: CameraFrame, each: ImageDetection, place: Estimate) -> bool:

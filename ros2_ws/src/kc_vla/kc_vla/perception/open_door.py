@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,22 +17,17 @@ from kc_vla.core.projection import project
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import INSET_M, Front, fronts_on
+from kc_vla.perception.level_top import LevelTop, level_top
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
 from kc_vla.perception.vertical_planes import FLAT_M, VerticalPlane, surface_normals, vertical_planes
 
 Numbers = NDArray[np.float64]
 Place = tuple[float, float]
 _AROUND_PX = 8
-_LEVEL, _UPRIGHT = 0.97, 0.2
-"""Vertical parts of the normals of a level surface, at least, and of an upright one, at most."""
-_BIN_M, _FLAT_M = 0.006, 0.008
-"""Heights are counted in such steps, and what is level is so flat, m."""
-_HIGH = 0.3
-"""The top of furniture is higher above its lowest point than this share of its size."""
-_LEAST_TOP, _LEAST_SIDE_M = 60, 0.08
-"""The top shows so many pixels at least, and no side of it is shorter than this, m."""
-_HIDDEN, _GAP_M = 0.06, 0.02
-"""Share of the outline of the top that something nearer may hide; that is nearer by this, m."""
+_UPRIGHT, _OFF_M = 0.2, 0.008
+"""The vertical part of the normal of a door is smaller, and it reaches no further above the furniture, m."""
+_LEAST_PIXELS = 60
+"""The outer side of a door shows so many pixels at least."""
 _BESIDE_M = 0.015
 """A door stands so far beside the furniture, m ..."""
 _AT_CORNER_M = 0.05
@@ -46,7 +40,6 @@ _ENDS = 1.0, 99.0
 _BEFORE_M, _FACE_M, _FAR_M = 0.05, 0.012, 0.07
 """Its outer side is seen from so far before it at least, m; and where it is located so far off at most, and its handle
 stands out of it by less than that, m."""
-_CROSS = np.ones((3, 3), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -89,28 +82,28 @@ class OpenDoor:
         return float(np.linalg.norm(start + share * way - point[:2]))
 
 
-def open_door_in(frame: CameraFrame, box: PixelBox, size: tuple[float, float, float]) -> OpenDoor | None:
+def open_door_in(frame: CameraFrame, box: PixelBox, bottom: float, tall: float) -> OpenDoor | None:
     """Return the door of a piece of furniture that stands open; None where none is seen.
 
     Args:
         frame: with depth that is NaN where it is not known.
         box: of what can be seen of the furniture, with its door, px.
-        size: of it along the axes of the frame that it is located in, m.
+        bottom: about the height of the bottom of the furniture, m.
+        tall: about how high it is, m.
     """
     seen = surface_points(frame, box, _AROUND_PX)
     if seen is None:
         return None
     normals = surface_normals(seen.points, frame.pose[:3, 3])
-    top = _top(seen, normals, size[2])
+    top = level_top(seen, normals, bottom, tall)
     if top is None:
         return None
-    corners, high = top
-    upright = seen.inside & (np.abs(normals[2]) < _UPRIGHT) & (seen.points[2] < high + _FLAT_M)
-    upright &= _outside(corners, seen.points)
+    upright = seen.inside & (np.abs(normals[2]) < _UPRIGHT) & (seen.points[2] < top.height + _OFF_M)
+    upright &= top.is_beside(seen.points, _BESIDE_M)
     best, most = None, 0
     for plane in vertical_planes(seen, normals, upright):
         number = int(np.count_nonzero(plane.pixels))
-        if number > most and (door := _door(seen, plane, corners, high)) is not None:
+        if number > most and (door := _door(seen, plane, top)) is not None:
             best, most = door, number
     return best
 
@@ -136,11 +129,11 @@ def bar_of(frame: CameraFrame, door: OpenDoor) -> Front | None:
     (ahead, along), at = guess.coordinates(seen.points), float(middle @ guess.aside)
     near = (np.abs(along - at) < long / 2 + _BESIDE_M) & (np.abs(seen.points[2] - middle[2]) < extent[2] / 2)
     face = near & (np.abs(ahead) < _FACE_M)
-    if np.count_nonzero(face) < _LEAST_TOP:
+    if np.count_nonzero(face) < _LEAST_PIXELS:
         return None
     offset = guess.offset + median(ahead[face])
     plane = VerticalPlane(yaw, offset, near & (np.abs(ahead - (offset - guess.offset)) < FLAT_M))
-    if np.count_nonzero(plane.pixels) < _LEAST_TOP:
+    if np.count_nonzero(plane.pixels) < _LEAST_PIXELS:
         return None
     room = extent[2] * np.array([0.0, 0.0, 1.0]) + long * np.abs(plane.aside)
     bars = [each for each in fronts_on(seen, near, plane, middle, room) if each[2].standing]
@@ -165,78 +158,17 @@ def _shown(
     return None if (high - low < 2.0).any() else PixelBox(*low.tolist(), *high.tolist())
 
 
-def _top(seen: SurfacePoints, normals: Numbers, tall: float) -> tuple[Numbers, float] | None:
-    """Return the corners (4, 2) of the top of furniture in their order, and its height, m; None where it is hidden.
-
-    Args:
-        seen: the pixels in and around its box.
-        normals: of the surface at each pixel (3, H, W).
-        tall: about how high the furniture is, m.
-    """
-    heights = seen.points[2]
-    level = seen.inside & (normals[2] > _LEVEL)
-    known = heights[seen.inside & np.isfinite(heights)]
-    if not len(known):
-        return None
-    high = level & (heights > float(known.min()) + _HIGH * tall)
-    if np.count_nonzero(high) < _LEAST_TOP:
-        return None
-    counts, edges = np.histogram(
-        heights[high], np.arange(heights[high].min(), heights[high].max() + 2 * _BIN_M, _BIN_M)
-    )
-    at = float(edges[int(np.argmax(counts))]) + _BIN_M / 2
-    flat = np.asarray(seen.inside & (np.abs(heights - at) < _FLAT_M))
-    wide = cv2.morphologyEx(flat.astype(np.uint8), cv2.MORPH_OPEN, _CROSS)  # the upper edge of a door is thin
-    count, labels, sizes, _ = cv2.connectedComponentsWithStats(wide, connectivity=4)
-    if count < 2:
-        return None
-    label = 1 + int(np.argmax(sizes[1:, cv2.CC_STAT_AREA]))
-    own = np.asarray(labels == label)
-    if np.count_nonzero(own) < _LEAST_TOP or _is_hidden(seen, own):
-        return None
-    rectangle = cv2.minAreaRect(seen.points[:2, own].T.astype(np.float32))
-    if min(rectangle[1]) < _LEAST_SIDE_M:
-        return None
-    return np.asarray(cv2.boxPoints(rectangle), float), at
-
-
-def _is_hidden(seen: SurfacePoints, own: NDArray[np.bool_]) -> bool:
-    """Return whether something nearer hides a side of what some pixels show, or the rim of the image cuts it.
-
-    What stands on it hides no side.
-    """
-    reached = np.asarray(cv2.dilate(np.where(own, seen.depth, -np.inf), _CROSS))
-    nearer = ~own & np.isfinite(reached) & (seen.depth < reached - _GAP_M)
-    hull = cv2.convexHull(np.argwhere(own)[:, ::-1].astype(np.int32))
-    filled = cv2.fillConvexPoly(np.zeros(own.shape, np.uint8), hull, 1)
-    nearer &= ~np.asarray(cv2.erode(filled, _CROSS, borderValue=0), bool)
-    outline = np.count_nonzero(own & ~np.asarray(cv2.erode(own.astype(np.uint8), _CROSS, borderValue=0), bool))
-    return bool(np.count_nonzero(nearer) + np.count_nonzero(own & seen.at_rim) > _HIDDEN * outline)
-
-
-def _outside(corners: Numbers, points: Numbers) -> NDArray[np.bool_]:
-    """Return which points (3, H, W) are beside a rectangle (4, 2), seen from above (H, W)."""
-    middle = corners.mean(axis=0)
-    beside = np.zeros(points.shape[1:], bool)
-    for first, second in ((0, 1), (1, 2)):
-        side = corners[second] - corners[first]
-        half = float(np.linalg.norm(side)) / 2
-        along = (points[0] - middle[0]) * side[0] + (points[1] - middle[1]) * side[1]
-        beside |= np.abs(along) > 2 * half * (half + _BESIDE_M)
-    return beside
-
-
-def _door(seen: SurfacePoints, plane: VerticalPlane, corners: Numbers, high: float) -> OpenDoor | None:
+def _door(seen: SurfacePoints, plane: VerticalPlane, top: LevelTop) -> OpenDoor | None:
     """Return the door that a plane is; None where it is none."""
     own = seen.points[:, plane.pixels]
     low, up = percentiles(own[2], *_ENDS)
-    if up - low < _TALL * (high - min(low, float(corners.min()))) and up - low < _TALL * high:
+    if up - low < _TALL * (top.height - low):
         return None
     left, right = percentiles(plane.aside @ own, *_ENDS)
     ends = [(plane.offset * plane.out + at * plane.aside)[:2] for at in (left, right)]
-    middle = corners.mean(axis=0)
+    middle = top.middle
     for start, free in (ends, ends[::-1]):
-        for corner, other in _sides(corners):
+        for corner, other in _sides(top.corners):
             side = other - corner
             wide, long = float(np.linalg.norm(side)), float(np.linalg.norm(free - corner))
             if np.linalg.norm(start - corner) > _AT_CORNER_M or not _WIDE[0] * wide < long < _WIDE[1] * wide:

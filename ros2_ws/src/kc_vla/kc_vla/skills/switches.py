@@ -57,8 +57,15 @@ def switch_of(thing: PerceivedThing) -> SwitchPlace:
 
 
 def _on_stove(thing: PerceivedThing) -> tuple[Vector, Vector]:
-    x, y, z = thing.size.tolist()
-    return np.array([_EDGE_M - x / 2, _ASIDE * y, z / 2 + _KNOB_M]), np.array([0.0, 0.0, 1.0])
+    """Return the left knob at the edge of the side that looks to the base of the arm: a stove shows no other front."""
+    towards = thing.rotation.inv().apply((*-thing.position[:2], 0.0))[:2]
+    axis = int(np.argmax(np.abs(towards)))
+    out = np.zeros(2)
+    out[axis] = np.sign(towards[axis])
+    left = np.array([out[1], -out[0]])  # of who looks into the front
+    wide = float(thing.size[1 - axis])
+    edge = (thing.size[axis] / 2 - _EDGE_M) * out + _ASIDE * wide * left
+    return np.array([*edge, thing.size[2] / 2 + _KNOB_M]), np.array([0.0, 0.0, 1.0])
 
 
 def _on_microwave(thing: PerceivedThing) -> tuple[Vector, Vector]:
