@@ -11,8 +11,9 @@ from kc_vla.perception.open_door import OpenDoor
 from kc_vla.perception.standing_shape import StandingShape
 
 Vector = tuple[float, float, float]
-POSITION = "position"
-"""Attribute that says how a place was found without depth."""
+POSITION, YAW = "position", "yaw"
+"""Attributes that say how a place was found without depth, and that it is not known which side of furniture is its
+front."""
 
 
 @dataclass(frozen=True)

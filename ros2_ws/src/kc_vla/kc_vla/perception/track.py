@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.memory.images.crop import PixelBox
-from kc_vla.memory.long_term.detections import plain_type
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.memory.long_term.relations import PLACE
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import OPENED, PART
 from kc_vla.perception.front_record import OF_FRONT, FrontRecord, KnownFront
-from kc_vla.perception.located_object import POSITION, LocatedObject
+from kc_vla.perception.located_object import POSITION, YAW, LocatedObject
 from kc_vla.perception.place_filter import PlaceFilter
 from kc_vla.perception.shut_bar import is_shut
 from kc_vla.perception.standing_shape import StandingShape, turned_extent
@@ -269,8 +269,10 @@ class ObjectTrack:
             current[PLACE] = f"in {self.holder}"
         if not self.has_parts:
             current |= front.attributes
+        if front.yaw is None and plain_type(self.types.best) in IMMOVABLE:
+            current[YAW] = "of its sides"
         ended = self._published - current.keys()
-        self._published |= {POSITION, PLACE, *OF_FRONT} & current.keys()
+        self._published |= {POSITION, PLACE, YAW, *OF_FRONT} & current.keys()
         return current | dict.fromkeys(ended, "")
 
     def _vote(self, seen: LocatedObject) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.perception.front_record import HINGE
+from kc_vla.perception.located_object import YAW
 from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.perceived import PerceivedThing, numbers_of
 
@@ -57,11 +58,11 @@ def switch_of(thing: PerceivedThing) -> SwitchPlace:
 
 
 def _on_stove(thing: PerceivedThing) -> tuple[Vector, Vector]:
-    """Return the left knob at the edge of the side that looks to the base of the arm: a stove shows no other front."""
+    """Return the left knob at the front edge: where the front is not known, at the side that looks to the base."""
     towards = thing.rotation.inv().apply((*-thing.position[:2], 0.0))[:2]
-    axis = int(np.argmax(np.abs(towards)))
+    axis = int(np.argmax(np.abs(towards))) if thing.attributes.get(YAW) else 0
     out = np.zeros(2)
-    out[axis] = np.sign(towards[axis])
+    out[axis] = np.sign(towards[axis]) if thing.attributes.get(YAW) else -1.0
     left = np.array([out[1], -out[0]])  # of who looks into the front
     wide = float(thing.size[1 - axis])
     edge = (thing.size[axis] / 2 - _EDGE_M) * out + _ASIDE * wide * left
