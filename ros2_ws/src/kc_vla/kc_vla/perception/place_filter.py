@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
+from kc_vla.perception.front import PART
 from kc_vla.perception.located_object import POSITION, LocatedObject
 
 _MOST_LOOKS = 25
@@ -39,6 +41,7 @@ class PlaceFilter:
         self._information = self._sharpest = _information(seen)
         self._suspect: NDArray[np.float64] | None = None
         self._moving, self._looks = False, 1
+        self._fixed = plain_type(seen.object_type) in IMMOVABLE - {PART}
 
     @property
     def sigma_m(self) -> float:
@@ -63,7 +66,7 @@ class PlaceFilter:
         off_m = float(np.linalg.norm(place - self.position))
         if off_m <= max(_OFF_M, _OFF_SIGMAS * seen.sigma_m):
             self._average(seen, place)
-        elif self._is_moving(seen) or self._is_confirmed(place, off_m):
+        elif self._may_move(seen) and (self._is_moving(seen) or self._is_confirmed(place, off_m)):
             self._jump(seen, place)
             return True
         else:
@@ -84,6 +87,13 @@ class PlaceFilter:
         self.position, self._information = place, _information(seen)
         self._sharpest = self._information
         self.way = seen.attributes.get(POSITION, "")
+
+    def _may_move(self, seen: LocatedObject) -> bool:
+        """Return whether a look can show that it has moved: furniture is not moved by looks that measure it badly.
+
+        Half hidden by the arm, it is located where the arm is.
+        """
+        return not self._fixed or _information(seen) >= _AS_SHARP * self._sharpest
 
     def _is_moving(self, seen: LocatedObject) -> bool:
         """Return whether a look that is far off continues a movement, and is not just much less sharp than the last."""
