@@ -16,7 +16,7 @@ from kc_vla.core.order_statistics import median, percentiles
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
-from kc_vla.perception.vertical_planes import FLAT_M, VerticalPlane, surface_normals, vertical_planes
+from kc_vla.perception.vertical_planes import FLAT_M, VerticalPlane, vertical_planes
 
 Numbers = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -88,10 +88,11 @@ def fronts_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector,
     middle, extent = np.asarray(position), np.asarray(size)
     away2 = sum((seen.points[axis] - middle[axis]) ** 2 for axis in range(3))
     near = np.asarray(away2 < (_ROOM * float(np.linalg.norm(extent)) + _BAR_M[1]) ** 2)
-    normals = surface_normals(seen.points, frame.pose[:3, 3])
-    upright = near & seen.inside & (np.abs(normals[2]) < _UPRIGHT)
-    planes = vertical_planes(seen, normals, upright)
+    upright = near & seen.inside & (np.abs(seen.normals[2]) < _UPRIGHT)
+    planes = vertical_planes(seen, upright)
     found = [each for plane in planes for each in fronts_on(seen, near, plane, middle, extent)]
+    if not found:
+        return []
     found.sort(key=lambda each: -each[0])
     around = surface_points(frame, box, int(_BESIDE * max(box.right - box.left, box.bottom - box.top)))
     fronts = list[Front]()
@@ -101,7 +102,7 @@ def fronts_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector,
         if any(front.standing == each.standing and math.dist(front.bar, each.bar) < _APART_M for each in fronts):
             continue
         if not front.standing and around is not None:
-            front = replace(front, opening=_ahead(around, frame, seen, plane))
+            front = replace(front, opening=_ahead(around, seen, plane))
         fronts.append(front)
     return fronts
 
@@ -157,14 +158,14 @@ def fronts_on(
     return found
 
 
-def _ahead(around: SurfacePoints, frame: CameraFrame, seen: SurfacePoints, plane: VerticalPlane) -> float | None:
+def _ahead(around: SurfacePoints, seen: SurfacePoints, plane: VerticalPlane) -> float | None:
     """Return how far a front is before where it is shut, m; None where that is not seen.
 
     Other fronts of the same width, above or below it, show that, and so does the front edge of the top above it.
     """
     own = seen.points[:, plane.pixels]
     (left, right), (low, high) = percentiles(plane.aside @ own, *_ENDS), percentiles(own[2], *_ENDS)
-    normals = surface_normals(around.points, frame.pose[:3, 3])
+    normals = around.normals
     (ahead, sideways), height = plane.coordinates(around.points), around.points[2]
     behind = (sideways > left) & (sideways < right) & (ahead < -_OPEN_M[0]) & (ahead > -_OPEN_M[1])
     facing = normals[0] * plane.out[0] + normals[1] * plane.out[1]

@@ -17,7 +17,6 @@ from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.standing_shape import StandingShape
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
-from kc_vla.perception.vertical_planes import surface_normals
 
 Numbers = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -87,7 +86,7 @@ def furniture_shape(
     if seen is None or not any(size):
         return None
     bottom = position[2] - size[2] / 2
-    top = level_top(seen, surface_normals(seen.points, frame.pose[:3, 3]), bottom, size[2], hollow)
+    top = level_top(seen, bottom, size[2], hollow)
     if top is None or math.dist(top.middle, position[:2]) > _OFF_M:
         return None
     sides = [float(np.linalg.norm(top.corners[at + 1] - top.corners[at])) for at in (0, 1)]
@@ -102,14 +101,11 @@ def furniture_shape(
     return StandingShape((x, y, (top.height + bottom) / 2), max(sides), min(sides), top.height - bottom, yaw)
 
 
-def level_top(
-    seen: SurfacePoints, normals: Numbers, bottom: float, tall: float, hollow: bool = False
-) -> LevelTop | None:
+def level_top(seen: SurfacePoints, bottom: float, tall: float, hollow: bool = False) -> LevelTop | None:
     """Return the top of furniture; None where no such rectangle is seen, or something hides a side of it.
 
     Args:
         seen: the pixels in and around its box.
-        normals: of the surface at each pixel (3, H, W).
         bottom: about the height of the bottom of the furniture, m.
         tall: about how high the furniture is, m.
         hollow: its top is but a rim.
@@ -117,7 +113,7 @@ def level_top(
     heights = seen.points[2]
     high = seen.inside & (heights > bottom + _HIGH * tall)
     if not hollow:
-        high &= normals[2] > _LEVEL
+        high &= seen.normals[2] > _LEVEL
     if np.count_nonzero(high) < _LEAST_PIXELS:
         return None
     counts, edges = np.histogram(

@@ -19,7 +19,7 @@ from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import INSET_M, Front, fronts_on
 from kc_vla.perception.level_top import LevelTop, level_top
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
-from kc_vla.perception.vertical_planes import FLAT_M, VerticalPlane, surface_normals, vertical_planes
+from kc_vla.perception.vertical_planes import FLAT_M, VerticalPlane, vertical_planes
 
 Numbers = NDArray[np.float64]
 Place = tuple[float, float]
@@ -94,14 +94,13 @@ def open_door_in(frame: CameraFrame, box: PixelBox, bottom: float, tall: float) 
     seen = surface_points(frame, box, _AROUND_PX)
     if seen is None:
         return None
-    normals = surface_normals(seen.points, frame.pose[:3, 3])
-    top = level_top(seen, normals, bottom, tall)
+    top = level_top(seen, bottom, tall)
     if top is None:
         return None
-    upright = seen.inside & (np.abs(normals[2]) < _UPRIGHT) & (seen.points[2] < top.height + _OFF_M)
+    upright = seen.inside & (np.abs(seen.normals[2]) < _UPRIGHT) & (seen.points[2] < top.height + _OFF_M)
     upright &= top.is_beside(seen.points, _BESIDE_M)
     best, most = None, 0
-    for plane in vertical_planes(seen, normals, upright):
+    for plane in vertical_planes(seen, upright):
         number = int(np.count_nonzero(plane.pixels))
         if number > most and (door := _door(seen, plane, top)) is not None:
             best, most = door, number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ class SurfacePoints:
         at_x: columns of the pixels (1, W).
         at_y: their rows (H, 1).
         at_rim: which pixels are at the rim of the image (H, W).
+        camera: place of the camera in the frame of the points (3,), m.
     """
 
     points: Numbers
@@ -35,8 +37,15 @@ class SurfacePoints:
     at_x: NDArray[np.intp]
     at_y: NDArray[np.intp]
     at_rim: NDArray[np.bool_]
+    camera: Numbers
+
+    @cached_property
+    def normals(self) -> Numbers:
+        """Return the normal of the surface at each pixel (3, H, W), towards the camera; NaN where it is not known."""
+        return _normals(self.points, self.camera)
 
 
+@lru_cache(maxsize=2)  # fronts, top and door of one piece of furniture are looked for one after the other
 def surface_points(frame: CameraFrame, box: PixelBox, around_px: int) -> SurfacePoints | None:
     """Return the points in a box and so many pixels around it; None without depth, or where the image has no pixel.
 
@@ -58,4 +67,23 @@ def surface_points(frame: CameraFrame, box: PixelBox, around_px: int) -> Surface
     at_x, at_y = np.arange(left, right, step)[None], np.arange(top, bottom, step)[:, None]
     inside = (at_x >= box.left - 1) & (at_x <= box.right) & (at_y >= box.top - 1) & (at_y <= box.bottom)
     rim = (at_x < step) | (at_x >= columns - step) | (at_y < step) | (at_y >= rows - step)
-    return SurfacePoints(points, depth, inside, at_x, at_y, rim)
+    return SurfacePoints(points, depth, inside, at_x, at_y, rim, frame.pose[:3, 3])
+
+
+def _normals(points: Numbers, camera: Numbers) -> Numbers:
+    """Return the normal of the surface at each pixel (3, H, W), towards the camera; NaN where it is not known.
+
+    Args:
+        points: of the pixels (3, H, W), m.
+        camera: place of the camera (3,), m.
+    """
+    normals = np.full(points.shape, np.nan)
+    across, down = points[:, 1:-1, 2:] - points[:, 1:-1, :-2], points[:, 2:, 1:-1] - points[:, :-2, 1:-1]
+    (ax, ay, az), (dx, dy, dz), inner = across, down, normals[:, 1:-1, 1:-1]
+    inner[0], inner[1], inner[2] = ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx
+    sight = points[:, 1:-1, 1:-1] - camera[:, None, None]
+    away = inner[0] * sight[0] + inner[1] * sight[1] + inner[2] * sight[2]
+    length = np.sqrt(inner[0] ** 2 + inner[1] ** 2 + inner[2] ** 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inner *= np.where(away > 0.0, -1.0, 1.0) / length
+    return normals

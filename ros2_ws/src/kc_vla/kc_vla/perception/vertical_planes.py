@@ -52,30 +52,11 @@ class VerticalPlane:
         return points[0] * c + points[1] * s - self.offset, points[1] * c - points[0] * s
 
 
-def surface_normals(points: Numbers, camera: Numbers) -> Numbers:
-    """Return the normal of the surface at each pixel (3, H, W), towards the camera; NaN where it is not known.
-
-    Args:
-        points: of the pixels (3, H, W), m.
-        camera: place of the camera (3,), m.
-    """
-    normals = np.full(points.shape, np.nan)
-    across, down = points[:, 1:-1, 2:] - points[:, 1:-1, :-2], points[:, 2:, 1:-1] - points[:, :-2, 1:-1]
-    (ax, ay, az), (dx, dy, dz), inner = across, down, normals[:, 1:-1, 1:-1]
-    inner[0], inner[1], inner[2] = ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx
-    sight = points[:, 1:-1, 1:-1] - camera[:, None, None]
-    away = inner[0] * sight[0] + inner[1] * sight[1] + inner[2] * sight[2]
-    length = np.sqrt(inner[0] ** 2 + inner[1] ** 2 + inner[2] ** 2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        inner *= np.where(away > 0.0, -1.0, 1.0) / length
-    return normals
-
-
-def vertical_planes(seen: SurfacePoints, normals: Numbers, upright: NDArray[np.bool_]) -> list[VerticalPlane]:
+def vertical_planes(seen: SurfacePoints, upright: NDArray[np.bool_]) -> list[VerticalPlane]:
     """Return the largest vertical planes."""
     found: list[VerticalPlane] = []
     at = np.flatnonzero(upright)
-    (x, y), (along_x, along_y) = seen.points[:2].reshape(2, -1)[:, at], normals[:2].reshape(2, -1)[:, at]
+    (x, y), (along_x, along_y) = seen.points[:2].reshape(2, -1)[:, at], seen.normals[:2].reshape(2, -1)[:, at]
     yaws = np.arctan2(along_y, along_x)
     turns = np.minimum(((yaws + np.pi) * (_TURNS / (2 * np.pi))).astype(np.int64), _TURNS - 1)
     left = np.ones(len(at), bool)
