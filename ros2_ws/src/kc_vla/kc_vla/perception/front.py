@@ -62,6 +62,9 @@ class Front:
         hinge: point of the edge that is further from the bar (x, y), m; None without a standing bar.
         standoff: of the bar's middle from the front, m.
         opening: how far it is before where it is shut, m; None where that is not seen.
+        wide: how wide the surface is that the bar stands out of, m; 0 where that was not measured.
+        low: how far that reaches below the bar, m; fronts above one another may be one surface.
+        high: how far it reaches above the bar, m.
     """
 
     yaw: float
@@ -70,6 +73,9 @@ class Front:
     hinge: tuple[float, float] | None
     standoff: float
     opening: float | None = None
+    wide: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
 
 
 def fronts_in(frame: CameraFrame, box: PixelBox, position: Vector, size: Vector, most: int) -> list[Front]:
@@ -154,7 +160,12 @@ def fronts_on(
         edge = left if at - left > right - at else right
         hinge_x, hinge_y, _ = ((plane.offset - INSET_M) * out + edge * aside).tolist()
         hinge = (hinge_x, hinge_y) if standing else None
-        found.append((number, plane, Front(plane.yaw, (x, y, up), standing, hinge, surface - _BAR_HALF_M)))
+        front = Front(plane.yaw, (x, y, up), standing, hinge, surface - _BAR_HALF_M)
+        beside = plane.pixels & (sideways > left) & (sideways < right)
+        if not standing and beside.any():
+            lowest, highest = _edges(height[beside], up)
+            front = replace(front, wide=right - left, low=up - lowest, high=highest - up)
+        found.append((number, plane, front))
     return found
 
 

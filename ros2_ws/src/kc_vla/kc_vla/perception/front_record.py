@@ -26,6 +26,9 @@ _LEAST_SIDE, _MOST_SIDE = 0.35, 1.2
 """Share of the size that was located, bars and open doors included, that a side of furniture has."""
 _DOOR_LOOKS, _AT_DOOR_M = 5, 0.09
 """Looks at an open door that count; its bar is no further from it than that, m."""
+_PLATE, _LARGE = (0.7, 1.45), 75.0
+"""Shares of the width and height of a drawer, as it was located, that its front has; and the percentile of the looks
+that says how large it is."""
 _SURE_LOOKS, _SAME_M = 3, 0.03
 """After so many looks it is known where a bar is that is shut: one that is further away is not, m."""
 
@@ -96,6 +99,8 @@ class FrontRecord:
         self._swung: deque[float] = deque(maxlen=_OPEN_LOOKS)
         self._doors: deque[OpenDoor] = deque(maxlen=_DOOR_LOOKS)
         self._places: deque[tuple[float, float]] = deque(maxlen=_PLACES)
+        self._plates: deque[tuple[float, float, float]] = deque(maxlen=_PLACES)
+        """How wide the front of a drawer is, and how far it reaches below its bar and above it, m."""
         self._away: tuple[float, float] | None = None
         """How far the middle of what it belongs to is before its bar, and above it: the median of the looks, m."""
         self._opened: Front | None = None
@@ -122,16 +127,20 @@ class FrontRecord:
         known = self._closed or self._opened
         return np.nan if known is None else known.bar[2]
 
-    def see(self, front: Front, opened: bool, middle: Sequence[float]) -> None:
+    def see(self, front: Front, opened: bool, middle: Sequence[float], size: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         """Take in a look that showed a bar.
 
         Args:
             front: as it was seen.
             opened: whether it was open then.
             middle: of what it belongs to, as that was located in this look (3,), m.
+            size: of that along the axes of the frame, likewise, m.
         """
         if opened and self._is_of_another(front):
             return
+        across = float(np.abs((-np.sin(front.yaw), np.cos(front.yaw))) @ size[:2])
+        if _PLATE[0] * across < front.wide < _PLATE[1] * across and front.low + front.high < _PLATE[1] * size[2]:
+            self._plates.append((front.wide, front.low, front.high))
         if not opened or (self._closed is None and not front.standing):
             away = np.subtract(middle, front.bar)
             self._places.append((float(away[:2] @ (np.cos(front.yaw), np.sin(front.yaw))), float(away[2])))
@@ -246,8 +255,23 @@ class FrontRecord:
         out = np.array([np.cos(front.yaw), np.sin(front.yaw), 0.0])
         along, rise = self._away
         if slides:
+            if (plate := self.plate()) is not None:
+                rise = (plate[2] - plate[1]) / 2
             return np.asarray(front.bar + along * out + np.array([0.0, 0.0, rise]))
         return np.asarray(position + float((front.bar - position) @ out + along) * out)
+
+    def plate(self) -> tuple[float, float, float] | None:
+        """Return how wide the front of a drawer is, and how far it reaches below its bar and above it, m.
+
+        Something may hide a part of it: most of the largest looks agree.
+
+        Returns:
+            None where few looks showed it.
+        """
+        if len(self._plates) < _SURE_LOOKS:
+            return None
+        wide, low, high = np.percentile(np.array(self._plates), _LARGE, axis=0).tolist()
+        return wide, low, high
 
     def depth(self, located: float) -> float:
         """Return how deep what the front belongs to is, m: its front is as far before its middle as its back behind it.

@@ -26,6 +26,7 @@ class ImageDetection:
         depth_measured: whether that rests on the image's depth; then it is not only known up to scale.
         size: extent along the axes of the frame that objects are located in, m; None where it is not known.
         position: of its middle in the camera's optical frame, m; of a detector that works in 3-D, otherwise None.
+        faint: it is too unsure for something new, and shows that what is known there still is.
     """
 
     object_type: str
@@ -39,3 +40,4 @@ class ImageDetection:
     depth_measured: bool = False
     size: Vector | None = None
     position: Vector | None = None
+    faint: bool = False

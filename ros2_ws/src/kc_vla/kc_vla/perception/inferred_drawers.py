@@ -45,7 +45,7 @@ def inferred_drawers(frame: CameraFrame, seen: Sequence[LocatedObject]) -> list[
     drawers = [each for each in seen if plain_type(each.object_type) == PART]
     found = list[LocatedObject]()
     for cabinet in seen:
-        if plain_type(cabinet.object_type) != WHOLE or cabinet.front is None:
+        if plain_type(cabinet.object_type) != WHOLE or cabinet.front is None or cabinet.faint:
             continue
         bars = [each for each in (cabinet.front, *cabinet.others) if _is_of(cabinet, each)]
         for front in bars:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kc_vla.inference.models import ModelError, models_in
@@ -20,8 +22,17 @@ _PICTURES, _DEPTH, _OUTPUTS = "pictures", "inverse_depth", ["scores", "types", "
 class LearnedDetector:
     """Finds objects with a trained network."""
 
-    def __init__(self, model: DetectorModel, device: str = "auto", threads: int = 1, threshold: float = 0.3) -> None:
+    def __init__(
+        self, model: DetectorModel, device: str = "auto", threads: int = 1, threshold: float = 0.3, faint: float = 1.0
+    ) -> None:
         """Open the model's file.
+
+        Args:
+            model: network and vocabulary.
+            device: auto, cpu or cuda.
+            threads: of the CPU.
+            threshold: least confidence of an object.
+            faint: least confidence of what is reported as faint, see `ImageDetection`.
 
         Raises:
             DetectorError: it cannot be run here, or is none of a detector with these words.
@@ -30,7 +41,7 @@ class LearnedDetector:
             self._session = open_session(model.network, device, threads)
         except InferenceError as error:
             raise DetectorError(str(error)) from error
-        self._model, self._threshold = model, threshold
+        self._model, self._threshold, self._faint = model, threshold, min(faint, threshold)
         self._require_fit()
 
     @property
@@ -54,7 +65,8 @@ class LearnedDetector:
             )
         focal = float(frame.matrix[0, 0]) * placed.scale / size
         output = NetworkOutput(scores[0], types[0], numbers[0])
-        return decoded(output, self._model.vocabulary, placed, focal, self._threshold, depth)
+        found = decoded(output, self._model.vocabulary, placed, focal, self._faint, depth)
+        return [replace(each, faint=True) if each.confidence < self._threshold else each for each in found]
 
     def close(self) -> None:
         """Release nothing: the session goes with this object."""
@@ -92,4 +104,4 @@ def learned_detector(options: LearnedDetectorOptions) -> LearnedDetector:
         model = load_detector(models_in(options.models_folder), options.model)
     except ModelError as error:
         raise DetectorError(str(error)) from error
-    return LearnedDetector(model, options.device, options.threads, options.threshold)
+    return LearnedDetector(model, options.device, options.threads, options.threshold, options.faint)

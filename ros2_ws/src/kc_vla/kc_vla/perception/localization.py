@@ -168,12 +168,13 @@ class Localizer:
         return sorted(found, key=lambda each: -each.confidence if math.isfinite(each.confidence) else 0.0)[:most]
 
     def _placed(self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors) -> LocatedObject:
-        shape, fronts = _by_depth(frame, each, place, others)
+        shape, fronts = (None, []) if each.faint else _by_depth(frame, each, place, others)
         front = fronts[0] if fronts else None
-        if shape is None and front is None and each.depth_measured and frame.depth_m is not None:
+        measures = each.depth_measured and frame.depth_m is not None and not each.faint
+        if shape is None and front is None and measures:
             shape = self._shape_at_surface(frame, each, place, others)
-        door = _door_by_depth(frame, each, place, front)
-        if each.position is None:
+        door = None if each.faint else _door_by_depth(frame, each, place, front)
+        if each.position is None and not each.faint:
             place, shape = self._by_top(frame, each, place, shape)
         if shape is not None and each.position is None:
             named = self._known_size(each) if each.size is None else None
@@ -195,6 +196,7 @@ class Localizer:
             front=front,
             door=door,
             others=tuple(fronts[1:]),
+            faint=each.faint,
         )
 
     def _by_top(

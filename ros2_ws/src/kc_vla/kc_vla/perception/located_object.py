@@ -37,6 +37,7 @@ class LocatedObject:
         front: its front by this image's depth, likewise.
         door: its door that stands open, likewise.
         others: the other fronts of a cabinet, likewise.
+        faint: it is too unsure for something new, and shows that what is known there still is.
     """
 
     object_type: str
@@ -54,3 +55,4 @@ class LocatedObject:
     front: Front | None = None
     door: OpenDoor | None = None
     others: tuple[Front, ...] = ()
+    faint: bool = False

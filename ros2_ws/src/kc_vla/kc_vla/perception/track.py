@@ -258,6 +258,9 @@ class ObjectTrack:
             into, across = front.behind_door(into, across, self.position)
         else:
             into = self._front.depth(into)
+        plate = self._front.plate() if plain_type(self.types.best) == PART else None
+        if plate is not None:
+            across, high = plate[0], plate[1] + plate[2]
         return yaw, (into, across, high)
 
     def _current_attributes(self, front: KnownFront) -> dict[str, str]:
@@ -283,7 +286,7 @@ class ObjectTrack:
         if seen.shape is not None:
             self._shapes.append(seen.shape)
         if seen.front is not None:
-            self._front.see(seen.front, self.is_open, seen.position)
+            self._front.see(seen.front, self.is_open, seen.position, seen.size)
         self._front.see_door(seen.door, self.is_open)
         for name, value in seen.attributes.items():
             if name != POSITION and (name in self._attributes or len(self._attributes) < _MOST_ATTRIBUTES):

@@ -254,6 +254,11 @@ def _nested_share(seen: LocatedObject) -> float:
     return NESTED if plain_type(seen.object_type) in IMMOVABLE else _THINGS_NESTED
 
 
+def is_of_type(track: ObjectTrack, seen: LocatedObject) -> bool:
+    """Return whether a track and a detection are of one type."""
+    return plain_type(track.types.best) == plain_type(seen.object_type)
+
+
 def _same_type(tracks: Sequence[ObjectTrack], seen: LocatedObject) -> NDArray[np.bool_]:
     """Return for each track (N,) whether it and a detection are of one type."""
     kind = plain_type(seen.object_type)

@@ -18,6 +18,7 @@ from kc_vla.perception.track_association import (
     by_source,
     displaced,
     doubles,
+    is_of_type,
     moved,
     moved_on,
     near,
@@ -104,8 +105,9 @@ class _Look:
 
     def _absences(self, missed: Sequence[ObjectTrack]) -> list[Absence]:
         """Return for each track that was not found what that says: depth passes through what is open."""
-        since_ns = [self._of[at].placed_ns if at in self._of else self._stamp_ns for at in range(len(self._seen))]
-        why = absences(self._lines, missed, self._tracks.known, self._seen, since_ns)
+        there = [at for at, each in enumerate(self._seen) if at in self._of or not each.faint]
+        since_ns = [self._of[at].placed_ns if at in self._of else self._stamp_ns for at in there]
+        why = absences(self._lines, missed, self._tracks.known, [self._seen[at] for at in there], since_ns)
         instead = displaced(missed, [each for each in self._of.values() if each.object_id]).tolist()
         return [self._judged(each, absence, other) for each, absence, other in zip(missed, why, instead, strict=True)]
 
@@ -131,11 +133,22 @@ class _Look:
             for number, at in by_source(tracks, self._seen).items():
                 tracks[at].see(self._seen[number], self._stamp_ns)
                 self._take(number, tracks[at])
-        left = [number for number in self._left() if not self._is_named(self._seen[number].object_id)]
+        self._match_near(tracks, faint=False)
+        self._match_near(self._tracks.known, faint=True)
+
+    def _match_near(self, tracks: Sequence[ObjectTrack], faint: bool) -> None:
+        """Find which detections are some of the tracks near their places: first the sure ones, then those left over.
+
+        The two steps are those of ByteTrack (Zhang et al., 2022).
+        """
+        left = [at for at in self._left() if self._seen[at].faint == faint]
+        left = [at for at in left if not self._is_named(self._seen[at].object_id)]
         others = [each for each in tracks if id(each) not in self._found and not self._is_named(each.source_id)]
         seen = [self._seen[number] for number in left]
         shut = [id(each) in self._shut for each in others]
         for row, at in near(others, seen, self._tracks.containment.is_holder, shut).items():
+            if faint and not is_of_type(others[at], seen[row]):
+                continue
             others[at].see(self._seen[left[row]], self._stamp_ns)
             self._take(left[row], others[at])
 
@@ -184,7 +197,8 @@ class _Look:
 
         It is not new where this look has seen the same thing already, and nothing where depth shows that it is not.
         """
-        left = sorted(self._left(), key=lambda number: -self._seen[number].confidence)
+        left = [number for number in self._left() if not self._seen[number].faint]
+        left.sort(key=lambda number: -self._seen[number].confidence)
         empty = empty_places(self._lines, [self._seen[number] for number in left])
         boxes = SeenBoxes(list(self._of.values()), len(left))
         for number, is_empty in zip(left, empty, strict=True):
