@@ -26,9 +26,9 @@ _LEAST_SIDE, _MOST_SIDE = 0.35, 1.2
 """Share of the size that was located, bars and open doors included, that a side of furniture has."""
 _DOOR_LOOKS, _AT_DOOR_M = 5, 0.09
 """Looks at an open door that count; its bar is no further from it than that, m."""
-_PLATE, _LARGE = (0.7, 1.45), 75.0
-"""Shares of the width and height of a drawer, as it was located, that its front has; and the percentile of the looks
-that says how large it is."""
+_PLATE, _LARGE = (0.7, 1.45, 2.5), 75.0
+"""Shares of the width of a drawer, as it was located, that its front has at least and at most, and of its height when
+it is open; and the percentile of the looks that says how large it is."""
 _SURE_LOOKS, _SAME_M = 3, 0.03
 """After so many looks it is known where a bar is that is shut: one that is further away is not, m."""
 
@@ -99,8 +99,9 @@ class FrontRecord:
         self._swung: deque[float] = deque(maxlen=_OPEN_LOOKS)
         self._doors: deque[OpenDoor] = deque(maxlen=_DOOR_LOOKS)
         self._places: deque[tuple[float, float]] = deque(maxlen=_PLACES)
-        self._plates: deque[tuple[float, float, float]] = deque(maxlen=_PLACES)
-        """How wide the front of a drawer is, and how far it reaches below its bar and above it, m."""
+        self._widths: deque[float] = deque(maxlen=_PLACES)
+        self._heights: deque[tuple[float, float]] = deque(maxlen=_PLACES)
+        """How far the front of a drawer reaches below its bar and above it, m."""
         self._away: tuple[float, float] | None = None
         """How far the middle of what it belongs to is before its bar, and above it: the median of the looks, m."""
         self._opened: Front | None = None
@@ -139,8 +140,11 @@ class FrontRecord:
         if opened and self._is_of_another(front):
             return
         across = float(np.abs((-np.sin(front.yaw), np.cos(front.yaw))) @ size[:2])
-        if _PLATE[0] * across < front.wide < _PLATE[1] * across and front.low + front.high < _PLATE[1] * size[2]:
-            self._plates.append((front.wide, front.low, front.high))
+        tall = _PLATE[2] if opened else _PLATE[1]  # two that are shut may be one surface
+        if _PLATE[0] * across < front.wide < _PLATE[1] * across:
+            self._widths.append(front.wide)
+            if front.low + front.high < tall * size[2]:
+                self._heights.append((front.low, front.high))
         if not opened or (self._closed is None and not front.standing):
             away = np.subtract(middle, front.bar)
             self._places.append((float(away[:2] @ (np.cos(front.yaw), np.sin(front.yaw))), float(away[2])))
@@ -255,23 +259,27 @@ class FrontRecord:
         out = np.array([np.cos(front.yaw), np.sin(front.yaw), 0.0])
         along, rise = self._away
         if slides:
-            if (plate := self.plate()) is not None:
-                rise = (plate[2] - plate[1]) / 2
+            if (reach := self._reach()) is not None:
+                rise = (reach[1] - reach[0]) / 2
             return np.asarray(front.bar + along * out + np.array([0.0, 0.0, rise]))
         return np.asarray(position + float((front.bar - position) @ out + along) * out)
 
-    def plate(self) -> tuple[float, float, float] | None:
-        """Return how wide the front of a drawer is, and how far it reaches below its bar and above it, m.
+    def _reach(self) -> tuple[float, float] | None:
+        """Return how far the front of a drawer reaches below its bar and above it, m; None where few looks showed it.
 
         Something may hide a part of it: most of the largest looks agree.
-
-        Returns:
-            None where few looks showed it.
         """
-        if len(self._plates) < _SURE_LOOKS:
+        if len(self._heights) < _SURE_LOOKS:
             return None
-        wide, low, high = np.percentile(np.array(self._plates), _LARGE, axis=0).tolist()
-        return wide, low, high
+        low, high = np.percentile(np.array(self._heights), _LARGE, axis=0).tolist()
+        return low, high
+
+    def plate(self, wide: float, high: float) -> tuple[float, float]:
+        """Return how wide and how high the front of a drawer is, m, after what was located where that was not seen."""
+        if len(self._widths) >= _SURE_LOOKS:
+            wide = float(np.percentile(np.array(self._widths), _LARGE))
+        reach = self._reach()
+        return wide, high if reach is None else sum(reach)
 
     def depth(self, located: float) -> float:
         """Return how deep what the front belongs to is, m: its front is as far before its middle as its back behind it.

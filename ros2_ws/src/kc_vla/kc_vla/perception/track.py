@@ -258,9 +258,8 @@ class ObjectTrack:
             into, across = front.behind_door(into, across, self.position)
         else:
             into = self._front.depth(into)
-        plate = self._front.plate() if plain_type(self.types.best) == PART else None
-        if plate is not None:
-            across, high = plate[0], plate[1] + plate[2]
+        if plain_type(self.types.best) == PART:
+            across, high = self._front.plate(across, high)
         return yaw, (into, across, high)
 
     def _current_attributes(self, front: KnownFront) -> dict[str, str]:
