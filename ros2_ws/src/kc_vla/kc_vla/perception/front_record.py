@@ -26,9 +26,9 @@ _LEAST_SIDE, _MOST_SIDE = 0.35, 1.2
 """Share of the size that was located, bars and open doors included, that a side of furniture has."""
 _DOOR_LOOKS, _AT_DOOR_M = 5, 0.09
 """Looks at an open door that count; its bar is no further from it than that, m."""
-_PLATE, _LARGE = (0.7, 1.45, 2.5), 75.0
-"""Shares of the width of a drawer, as it was located, that its front has at least and at most, and of its height when
-it is open; and the percentile of the looks that says how large it is."""
+_PLATE, _LARGE = (0.7, 1.5), 85.0
+"""Shares of the width and height of a drawer, as it was located, that its front has; and the percentile of the looks
+that says how large it is."""
 _SURE_LOOKS, _SAME_M = 3, 0.03
 """After so many looks it is known where a bar is that is shut: one that is further away is not, m."""
 
@@ -140,10 +140,9 @@ class FrontRecord:
         if opened and self._is_of_another(front):
             return
         across = float(np.abs((-np.sin(front.yaw), np.cos(front.yaw))) @ size[:2])
-        tall = _PLATE[2] if opened else _PLATE[1]  # two that are shut may be one surface
         if _PLATE[0] * across < front.wide < _PLATE[1] * across:
             self._widths.append(front.wide)
-            if front.low + front.high < tall * size[2]:
+            if front.low + front.high < _PLATE[1] * size[2]:  # those of two drawers may be one surface
                 self._heights.append((front.low, front.high))
         if not opened or (self._closed is None and not front.standing):
             away = np.subtract(middle, front.bar)
