@@ -12,17 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kc_vla.perception.front_record import HINGE
+from kc_vla.perception.front_record import HANDLE, HINGE
 from kc_vla.perception.located_object import YAW
+from kc_vla.skills.handles import STANDOFF_M
 from kc_vla.skills.interface import SkillError, Vector
-from kc_vla.skills.perceived import PerceivedThing, numbers_of
+from kc_vla.skills.perceived import CLOSED, PerceivedThing, numbers_of
 
 SWITCH = "switch"
 _EDGE_M, _KNOB_M, _ASIDE = 0.02, 0.014, 0.36
 """A stove's knob is so far behind its front edge, and so high, m; and by this share of its width to the left."""
-_PANEL_M, _KEYS_HIGH, _DOOR_M = 0.037, 0.35, 0.018
+_PANEL_M, _KEYS_HIGH, _DOOR_M, _KEYS_M = 0.037, 0.35, 0.018, 0.007
 """The keys of a microwave are so far from the side of its front (m), in this share of its height; its door is so
-thick, m."""
+thick, and the keys stand out of it by so much, m."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +74,13 @@ def _on_microwave(thing: PerceivedThing) -> tuple[Vector, Vector]:
     """Return a place beside the door: away from its hinge, or where that is not seen, at the right."""
     x, y, z = thing.size.tolist()
     hinge = numbers_of(thing, HINGE, 2)
+    front, bar = -x / 2 - _DOOR_M, numbers_of(thing, HANDLE, 3)
+    if bar is not None and CLOSED in thing.states:  # the bar of a door, and so its surface, is measured best
+        front = float(thing.into(bar)[0]) + STANDOFF_M - _KEYS_M
     side = -1.0
     if hinge is not None and thing.into(np.array([*hinge, 0.0]))[1] < 0:
         side = 1.0
-    return np.array([-x / 2 - _DOOR_M, side * (y / 2 - _PANEL_M), (_KEYS_HIGH - 0.5) * z]), np.array([-1.0, 0.0, 0.0])
+    return np.array([front, side * (y / 2 - _PANEL_M), (_KEYS_HIGH - 0.5) * z]), np.array([-1.0, 0.0, 0.0])
 
 
 _USUAL: Mapping[str, Callable[[PerceivedThing], tuple[Vector, Vector]]] = {

@@ -13,7 +13,6 @@ from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.hands import CLOSED_M, SLOW
 from kc_vla.skills.interface import ArmPath, HoldStage, Skill, SkillError, Step, Vector, first_possible
 from kc_vla.skills.looking import is_seen, look_at
-from kc_vla.skills.perceived import PerceivedThing
 from kc_vla.skills.set_aside import with_free_hand
 from kc_vla.skills.switches import SwitchPlace, switch_of
 from kc_vla.skills.tool_path import ToolPose
@@ -28,6 +27,8 @@ _FELT_M = 0.002
 _PRESS_SPEED, _PRESSED_AT_ONCE = 0.03, 2
 """It presses so fast, m/s, in pieces of so many set-points, and waits after each, s."""
 _STAY_S = 0.15
+_OFF_M = 0.008
+"""A finger that was so far beside a switch has not pressed it, m."""
 _UP = 0.7
 """A switch whose direction rises by more than this is pressed from above."""
 _FROM_ABOVE = tuple(
@@ -58,13 +59,27 @@ def _switched(context: SkillContext, object_id: str, state: str) -> Skill:
     yield from context.look_for(object_id)
     if state in context.scene.need(object_id).states and (yield from is_seen(context, object_id, state)):
         return f"{object_id} is {state} already"
-    thing = context.scene.need(object_id)
-    yield from with_free_hand(context, _pressed(context, thing, switch_of(thing), state))
+    switch_of(context.scene.need(object_id))  # what has none is not looked at either
+    yield from look_at(context, object_id)  # from near its place is measured better
+    switch = switch_of(context.scene.need(object_id))
+    yield from with_free_hand(context, _pressed(context, object_id, switch, state))
     return ""
 
 
-def _pressed(context: SkillContext, thing: PerceivedThing, switch: SwitchPlace, state: str) -> Iterator[Step]:
-    around, name = named_obstacles(context.scene), thing.object_id
+def _pressed(context: SkillContext, name: str, switch: SwitchPlace, state: str) -> Iterator[Step]:
+    yield from _touched(context, name, switch)
+    if (yield from is_seen(context, name, state)):
+        return
+    again = switch_of(context.scene.need(name))
+    if float(np.linalg.norm(again.position - switch.position)) > _OFF_M:  # it was pressed beside the switch
+        yield from _touched(context, name, again)
+    if not (yield from is_seen(context, name, state)):
+        raise SkillError(f"{name} is not seen {state} after its switch was pressed")
+
+
+def _touched(context: SkillContext, name: str, switch: SwitchPlace) -> Iterator[Step]:
+    """Yield the steps that press a switch, and look at the device then."""
+    around, yaw = named_obstacles(context.scene), context.scene.need(name).yaw
     failure = SkillError(f"a finger cannot reach the switch of {name}")
 
     def ways(hand: Rotation) -> tuple[ArmPath, ArmPath, ArmPath]:
@@ -77,15 +92,13 @@ def _pressed(context: SkillContext, thing: PerceivedThing, switch: SwitchPlace, 
             context.clear("press", reach.joints[-1], [beyond], CLOSED_M, _PRESS_SPEED, around, {name}),
         )
 
-    hand, (approach, reach, press) = first_possible(_hands(switch, thing.yaw), ways, failure)
+    hand, (approach, reach, press) = first_possible(_hands(switch, yaw), ways, failure)
     yield approach
     yield reach
     yield context.settled("reach")
     yield from _pushed(context, press.joints, hand.apply((0.0, 0.0, 1.0)))
     yield context.along("retreat", reach.joints[::-1], CLOSED_M)
     yield from look_at(context, name)
-    if not (yield from is_seen(context, name, state)):
-        raise SkillError(f"{name} is not seen {state} after its switch was pressed")
 
 
 def _pushed(context: SkillContext, joints: Vector, ahead: Vector) -> Iterator[Step]:
