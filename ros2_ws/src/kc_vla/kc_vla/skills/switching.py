@@ -59,7 +59,8 @@ def _switched(context: SkillContext, object_id: str, state: str) -> Skill:
     yield from context.look_for(object_id)
     if state in context.scene.need(object_id).states and (yield from is_seen(context, object_id, state)):
         return f"{object_id} is {state} already"
-    switch_of(context.scene.need(object_id))  # what has none is not looked at either
+    thing = context.scene.need(object_id)
+    next(_hands(switch_of(thing), thing.yaw))  # nothing moves for a switch that cannot be pressed
     yield from look_at(context, object_id)  # from near its place is measured better
     switch = switch_of(context.scene.need(object_id))
     yield from with_free_hand(context, _pressed(context, object_id, switch, state))
