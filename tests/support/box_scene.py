@@ -24,7 +24,7 @@ LEAST_PIXELS = 12
 
 @dataclass(frozen=True)
 class Thing:
-    """A solid on or above the table, its sides along the axes."""
+    """A solid on or above the table; its sides are along the axes where it is not turned about the vertical."""
 
     kind: str
     position: Vector
@@ -34,6 +34,8 @@ class Thing:
     round: bool = False
     seen: bool = True
     """Whether the detector knows its class: a hand or a wall is never detected."""
+    yaw: float = 0.0
+    """Rad."""
 
     def at(self, x: float, y: float, z: float | None = None) -> Thing:
         """Return it somewhere else."""
@@ -103,24 +105,31 @@ def cast(
 
 def _hit(each: Thing, origin: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the depth at which each ray enters a thing, infinite where it does not."""
-    half = np.asarray(each.size) / 2
-    low, high = (each.position - half - origin) / steps, (each.position + half - origin) / steps
+    half, away = np.asarray(each.size) / 2, origin - np.asarray(each.position)
+    if each.yaw:
+        away, steps = away @ turned(each.yaw), steps @ turned(each.yaw)
+    low, high = (-half - away) / steps, (half - away) / steps
     first, last = np.minimum(low, high), np.maximum(low, high)
     if each.round:  # a cylinder: what of the ray is in the circle, and between its two ends
-        near, far = _circle(each, origin, steps)
+        near, far = _circle(each.size[0] / 2, away, steps)
         enter, leave = np.maximum(near, first[:, 2]), np.minimum(far, last[:, 2])
     else:
         enter, leave = first.max(axis=1), last.min(axis=1)
     return np.where((enter <= leave) & (enter > 0.0), enter, np.inf)
 
 
+def turned(yaw: float) -> NDArray[np.float64]:
+    """Return the rotation about the vertical by an angle, rad."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
 def _circle(
-    each: Thing, origin: NDArray[np.float64], steps: NDArray[np.float64]
+    radius: float, away: NDArray[np.float64], steps: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    away, radius = origin[:2] - np.asarray(each.position[:2]), each.size[0] / 2
     a = (steps[:, :2] ** 2).sum(axis=1)
-    b = steps[:, :2] @ away
-    root = b * b - a * (away @ away - radius * radius)
+    b = steps[:, :2] @ away[:2]
+    root = b * b - a * (away[:2] @ away[:2] - radius * radius)
     with np.errstate(invalid="ignore"):
         wide = np.where(root >= 0.0, np.sqrt(root), np.nan)
     return np.where(root >= 0.0, (-b - wide) / a, np.inf), np.where(root >= 0.0, (-b + wide) / a, -np.inf)
