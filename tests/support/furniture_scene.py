@@ -168,3 +168,26 @@ def detected(piece: Piece, box: PixelBox, eye: NDArray[np.float64], size: Vector
     return ImageDetection(
         piece.kind, box, 0.8, piece.state, center=(x, y), size=size or piece.size, depth_m=deep, depth_measured=True
     )
+
+
+def drawer_cabinet(openings: Sequence[float] = (0.0, 0.0), x: float = 0.62) -> tuple[Piece, list[Piece]]:
+    """Return a cabinet with two drawers whose fronts look to -x, and those, the upper one first.
+
+    Args:
+        openings: how far they are open, m.
+        x: of the middle of the cabinet, m.
+    """
+    deep, wide, tall = size = (0.25, 0.28, 0.23)
+    front, drawers = x - deep / 2, []
+    parts = [board((front, -wide / 2, 0.0), (x + deep / 2, wide / 2, tall))]
+    for opening, (low, high) in zip(openings, ((0.117, 0.228), (0.006, 0.117)), strict=True):
+        face = front - 0.014 - opening
+        own = [
+            board((face, -wide / 2, low), (face + 0.013, wide / 2, high)),
+            board((face, -wide / 2 + 0.02, low), (front + 0.01, wide / 2 - 0.02, low + 0.02)),
+            Thing("bar", (face - STANDOFF, 0.0, high - 0.01), (0.014, 0.12, 0.014), seen=False),
+        ]
+        parts += own
+        middle = (face + 0.123, 0.0, (low + high) / 2)
+        drawers.append(Piece("drawer", own, middle, (0.246, wide, high - low), "opened" if opening else "closed"))
+    return Piece("cabinet", parts, (x, 0.0, tall / 2), size), drawers
