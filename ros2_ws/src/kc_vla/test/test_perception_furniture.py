@@ -235,6 +235,26 @@ def test_two_drawers_stay_two_and_belong_to_their_cabinet_whose_front_is_theirs(
     assert all(reported[name].attributes["place"] == "in cabinet_1" for name in bars)
 
 
+@pytest.mark.parametrize(
+    ("place", "with_cabinet", "with_bar", "believed"),
+    [
+        ((0.1, -0.6, 0.17), True, False, False),
+        ((0.1, -0.6, 0.17), True, True, True),
+        ((0.1, -0.6, 0.17), False, False, True),
+        ((0.45, 0.0, 0.17), True, False, True),  # it is pulled out of the cabinet
+    ],
+)
+def test_a_drawer_far_from_every_cabinet_is_none_unless_its_bar_is_seen(
+    place: tuple[float, float, float], with_cabinet: bool, with_bar: bool, believed: bool
+) -> None:
+    looks = Looks()
+    cabinet = [found("cabinet", (0.62, 0.0, 0.115), (0.25, 0.28, 0.23))] if with_cabinet else []
+    front = Front(np.pi, (place[0] - 0.17, place[1], place[2] + 0.04), False, None, STANDOFF) if with_bar else None
+    looks.take(4, *cabinet)
+    looks.take(12, *cabinet, found("drawer", place, (0.25, 0.27, 0.11), "opened", front=front))
+    assert ("drawer_1" in looks.reported) is believed
+
+
 def test_a_drawer_that_is_larger_than_its_cabinet_is_none() -> None:
     tracker, (frame, _) = Tracker(), Camera().take([])
     shown = PixelBox(20.0, 20.0, 80.0, 80.0)
