@@ -100,6 +100,25 @@ def test_without_a_report_the_switch_is_at_its_usual_place() -> None:
         switch_of(thing("lamp_1", (0.4, 0.0, 0.1), (0.1, 0.1, 0.2)))
 
 
+@pytest.mark.parametrize("place", [(0.4, 0.0), (0.3, -0.5), (0.0, 0.45)])
+@pytest.mark.parametrize("yaw", [0.2, 1.3, 2.9, -1.9])
+def test_a_stove_whose_front_is_not_known_is_pressed_at_the_side_that_looks_to_the_arm(
+    place: tuple[float, float], yaw: float
+) -> None:
+    turn = Rotation.from_euler("z", yaw)
+    stove = replace(STOVE, position=np.array([*place, 0.025]), rotation=turn)
+    known, unknown = switch_of(stove), switch_of(replace(stove, attributes={"yaw": "of its sides"}))
+    assert stove.into(known.position) == pytest.approx((-0.12, 0.36 * 0.22, 0.039))
+    sides = [(turn.apply((sign, 0.0, 0.0)), 0.14, 0.11) for sign in (-1, 1)]
+    sides += [(turn.apply((0.0, sign, 0.0)), 0.11, 0.14) for sign in (-1, 1)]
+    out, deep, wide = min(sides, key=lambda each: float(each[0][:2] @ place))
+    knob = unknown.position - stove.position
+    assert knob @ out == pytest.approx(deep - 0.02)
+    assert knob @ np.cross((0.0, 0.0, 1.0), -out) == pytest.approx(0.72 * wide), "at the left of who looks into it"
+    assert knob[2] == pytest.approx(0.039)
+    assert np.allclose(unknown.normal, (0, 0, 1))
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
