@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from box_scene import Thing, looking
-from furniture_scene import Piece, board, sink, taken, turned_piece
+from furniture_scene import Piece, board, detected, sink, taken, turned_piece
 from numpy.typing import NDArray
 
 from kc_vla.perception.level_top import furniture_shape
+from kc_vla.perception.localization import Localizer
 from kc_vla.perception.standing_shape import StandingShape, turned_extent
+from kc_vla.perception.tracking import Tracker
 
 EYE = looking((0.05, -0.15, 0.75), (0.5, 0.0, 0.05))
 POT = Thing("pot", (0.48, -0.02, 0.075), (0.09, 0.09, 0.05), round=True)
@@ -85,3 +88,17 @@ def test_a_surface_of_another_size_or_elsewhere_is_not_the_top_of_furniture() ->
         (piece.position, (0, 0, 0)),
     ):
         assert furniture_shape(frame, box, place, size, False, 0.0) is None
+
+
+def test_furniture_without_a_front_is_reported_as_one_that_looks_to_any_side() -> None:
+    piece = stove(0.9)
+    frame, box = taken(EYE, piece)
+    located = Localizer().locate(frame, [detected(piece, box, EYE, turned_extent(0.9, piece.size))])
+    tracker = Tracker()
+    for look in range(3):
+        tracked = tracker.update(replace(located.frame, stamp_ns=(look + 1) * 10**8), located.objects)
+    (found,) = tracked.objects
+    assert found.position == pytest.approx(piece.position, abs=0.01)
+    assert found.box_size == pytest.approx(piece.size, abs=0.015)
+    assert found.yaw == pytest.approx(0.9, abs=np.radians(3.0))
+    assert found.attributes["yaw"] == "of its sides"
