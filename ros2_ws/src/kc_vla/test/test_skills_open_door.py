@@ -34,24 +34,28 @@ def cupboard(opening: float, handle: bool, **more: str) -> PerceivedThing:
     return thing("cupboard_1", (x, y, z), SIZE, state=state, attributes=attributes)
 
 
-def turned(whole: PerceivedThing, yaw: float) -> PerceivedThing:
-    """Return a cupboard turned with its door about the base of the arm."""
-    turn, attributes = Rotation.from_euler("z", yaw), dict(whole.attributes)
+def placed(whole: PerceivedThing, matrix: np.ndarray) -> PerceivedThing:
+    """Return a cupboard with its door where a matrix, also one that mirrors, leads them."""
+    attributes = dict(whole.attributes)
     for name in ("hinge", "edge"):
         x, y = map(float, attributes[name].split())
-        attributes[name] = " ".join(f"{each:.4f}" for each in turn.apply((x, y, 0.0))[:2])
-    return replace(whole, position=turn.apply(whole.position), rotation=turn * whole.rotation, attributes=attributes)
+        attributes[name] = " ".join(f"{each:.4f}" for each in (matrix @ (x, y, 0.0))[:2])
+    x, y, _ = -matrix @ (-1.0, 0.0, 0.0)
+    turn = Rotation.from_euler("z", float(np.arctan2(y, x)))
+    return replace(whole, position=matrix @ whole.position, rotation=turn, attributes=attributes)
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("yaw", [0.0, 0.8])
 @pytest.mark.parametrize("opening", [1.0, 1.44, 1.8])
 def test_an_open_door_without_a_handle_is_an_obstacle_where_it_stands_and_on_its_outer_side(
-    opening: float, yaw: float
+    opening: float, yaw: float, mirrored: bool
 ) -> None:
-    (box,) = front_boxes(turned(cupboard(opening, handle=False), yaw))
+    matrix = Rotation.from_euler("z", yaw).as_matrix() @ np.diag([1.0, -1.0 if mirrored else 1.0, 1.0])
+    (box,) = front_boxes(placed(cupboard(opening, handle=False), matrix))
 
     def meets(along: float, out: float, up: float = 0.14) -> bool:
-        place = Rotation.from_euler("z", yaw).apply(swung(np.array([-out, along, up]), opening))
+        place = matrix @ swung(np.array([-out, along, up]), opening)
         return box.meets(UprightBox(place, np.full(3, 0.004), 0.0))
 
     for along in (0.01, 0.12, 0.24):
@@ -85,10 +89,10 @@ class Behind(FakeKitchen):
         super().__post_init__()
 
     def shown(self) -> list[PerceivedThing]:
-        run, out = self.station.run, swung(np.array([-1.0, 0.0, 0.0]), self.turn) - HINGE
-        looks = run is not None and run.stage == "look at"
-        outside = float((self.tool - swung(BAR, self.turn)) @ out) > 0.05
-        self.known = self.known or (looks and outside and not self.bare)
+        hand, bar = self.kinematics.flange(self.joints), swung(BAR, self.turn)
+        way, out = bar - hand[:3, 3], swung(np.array([-1.0, 0.0, 0.0]), self.turn) - HINGE
+        looks_at_it = float(way @ hand[:3, 2]) > 0.95 * np.linalg.norm(way)
+        self.known = self.known or (looks_at_it and float(-way @ out) > 0.12 and not self.bare)
         return [*super().shown(), cupboard(self.turn, self.known)]
 
     def follow(self, joints: np.ndarray, width: float) -> None:
