@@ -139,7 +139,8 @@ def outsiders(draw: st.DrawFn) -> tuple[Robot, Vector]:
     return driven(replace(robot, limits=limits, links=links, rest=(lows + highs) / 2), draw(UNITS)), found
 
 
-@pytest.mark.timeout(7200)  # of the night
+@pytest.mark.nightly  # one robot is led back above, and any robot is moved below
+@pytest.mark.timeout(7200)
 @tried(60, 5000)
 @given(outsiders(), st.sampled_from([1, 2, 5]))
 def test_any_robot_outside_of_any_limits_is_led_back_by_a_person_alone(

@@ -561,6 +561,7 @@ def test_weights_that_are_no_numbers_never_reach_the_arm(run: PolicyRun, models:
         backend.infer(given(shown, [moment(shown, 0)]))
 
 
+@pytest.mark.nightly  # of a selector: test_learning_pipeline.py
 def test_a_model_is_not_replaced_unasked(run: PolicyRun, models: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["export", "policy", str(run.folder), "--models", str(models)]
     assert main(words) == 1

@@ -43,6 +43,7 @@ def taken(cache: MapCache, seed: int = 0, **changes: object) -> bool:
     return cache.computed == before
 
 
+@pytest.mark.nightly  # what the maps are kept by is tried below, without a training
 def test_a_second_training_computes_nothing_though_settings_place_and_names_are_others(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,6 +47,7 @@ def test_vectors_computed_ahead_are_those_of_the_model() -> None:
     assert {vector.shape for vector in ahead.values()} == {(384,)}
 
 
+@pytest.mark.nightly  # the vectors themselves are compared above
 def test_the_same_types_are_meant_as_without_them() -> None:
     some = dict(list(read_ahead().items())[::2])
     known = [Namer(Cached(MiniLm(), ahead=each)) for each in (some, read_ahead())]
