@@ -12,7 +12,7 @@ from browser import browser, chromium
 from home_robot import Open
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly import tried
+from nightly import at_night, tried
 
 from kc_vla.cli import main
 from kc_vla.memory.embedding.models import shared_embedder
@@ -110,7 +110,8 @@ def test_the_sequences_are_those_that_the_rules_make() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "memory"), [("house-development-001", BOTH), ("house-test-002", BOTH), ("house-test-003", NONE)]
+    ("name", "memory"),
+    [("house-development-001", BOTH), *at_night(("house-test-002", BOTH)), ("house-test-003", NONE)],
 )
 def test_a_robot_does_the_tasks_of_a_house(name: str, memory: str) -> None:
     for record in play(sequence(name), TrialArm(memory)):

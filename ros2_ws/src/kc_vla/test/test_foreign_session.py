@@ -207,6 +207,7 @@ def test_a_fault_of_its_driver_blocks_it_until_a_person_resumes(
     check_what_it_saw(harness, "on")
 
 
+@pytest.mark.nightly  # the same without a process: test_foreign_outside.py
 def test_one_outside_of_its_limits_is_reported_and_led_back_by_a_person_alone(tmp_path: Path) -> None:
     kind = "joint_trajectory"
     with Peer() as peer, ForeignRobotProcess(kind, tmp_path / "robot.log") as process:
