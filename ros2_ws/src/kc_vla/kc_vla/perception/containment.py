@@ -16,6 +16,8 @@ Numbers = NDArray[np.float64]
 _CLOSED = frozenset({"closed", "close", "shut"})
 _SLACK_M, _ABOVE_M = 0.02, 0.04
 """So far outside of a holder's box, and above it, the middle of what is in it can be measured."""
+_OPEN_ABOVE = frozenset({"sink", "sinkbasin", "tray", "basket", "bin", "bathtub", "bathtubbasin"})
+"""Types of what is hollow and open above: from above a camera sees through their middles."""
 _ANNOUNCED = 3
 """Looks in which it is reported that something was shut in: a message can be lost."""
 _FIXED = frozenset({WHOLE, "cupboard", "microwave", "oven", "fridge", "dishwasher", "safe"})
@@ -41,6 +43,10 @@ class Containment:
     def is_holder(self, object_type: str) -> bool:
         """Return whether something of a type can be open, and so mostly empty."""
         return plain_type(object_type) in self._types
+
+    def is_hollow(self, object_type: str) -> bool:
+        """Return whether depth may pass through the middle of something of a type: it opens, or it is open above."""
+        return self.is_holder(object_type) or plain_type(object_type) in _OPEN_ABOVE
 
     def is_too_large(self, seen: LocatedObject, tracks: Iterable[ObjectTrack]) -> bool:
         """Return whether a detection is of a drawer that is larger than the cabinet in the midst of it.

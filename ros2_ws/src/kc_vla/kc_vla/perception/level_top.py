@@ -30,7 +30,7 @@ _LEAST_PIXELS, _LEAST_SIDE_M = 60, 0.08
 """The top shows so many pixels at least, and no side of it is shorter than this, m."""
 _HIDDEN, _GAP_M = 0.06, 0.02
 """Share of the outline of the top that something nearer may hide; that is nearer by this, m."""
-_FILLED = 0.88
+_FILLED = 0.8
 """Share of its rectangle that the outline of a top fills."""
 _AROUND_PX = 8
 _OFF_M, _ALIKE = 0.12, (0.4, 1.35)
@@ -86,6 +86,8 @@ def furniture_shape(
     if seen is None or not any(size):
         return None
     bottom = position[2] - size[2] / 2
+    if support_m is not None and abs(bottom - support_m) < _STANDS_M:
+        bottom = support_m
     top = level_top(seen, bottom, size[2], hollow)
     if top is None or math.dist(top.middle, position[:2]) > _OFF_M:
         return None
@@ -93,8 +95,6 @@ def furniture_shape(
     alike = math.hypot(*sides) / math.hypot(*size[:2])
     if not _ALIKE[0] < alike < _ALIKE[1]:
         return None
-    if support_m is not None and abs(bottom - support_m) < _STANDS_M:
-        bottom = support_m
     along = top.corners[1] - top.corners[0] if sides[0] >= sides[1] else top.corners[2] - top.corners[1]
     x, y = top.middle.tolist()
     yaw = float(np.arctan2(along[1], along[0]) % np.pi)
@@ -121,7 +121,7 @@ def level_top(seen: SurfacePoints, bottom: float, tall: float, hollow: bool = Fa
     )
     at = float(edges[int(np.argmax(counts))]) + _BIN_M / 2
     own = _largest(np.asarray(seen.inside & (np.abs(heights - at) < _FLAT_M)), hollow)
-    if np.count_nonzero(own) < _LEAST_PIXELS or _is_hidden(seen, own):
+    if np.count_nonzero(own) < _LEAST_PIXELS or _is_hidden(seen, own) or (hollow and (own & seen.at_rim).any()):
         return None
     points = seen.points[:2, own].T.astype(np.float32)
     rectangle = cv2.minAreaRect(points)

@@ -24,6 +24,8 @@ from kc_vla.perception.vertical_planes import FLAT_M, VerticalPlane, vertical_pl
 Numbers = NDArray[np.float64]
 Place = tuple[float, float]
 _AROUND_PX = 8
+_LEAST_SHARE = 0.04
+"""A door shows this share of the pixels in the box of its furniture at least."""
 _UPRIGHT, _OFF_M = 0.2, 0.008
 """The vertical part of the normal of a door is smaller, and it reaches no further above the furniture, m."""
 _LEAST_PIXELS = 60
@@ -37,7 +39,7 @@ _WIDE, _TALL = (0.55, 1.2), 0.5
 _SWUNG = (0.25, 2.2)
 """How far an open door is open, rad."""
 _ENDS = 1.0, 99.0
-_BEFORE_M, _FACE_M, _FAR_M = 0.05, 0.012, 0.07
+_BEFORE_M, _FACE_M, _FAR_M = 0.05, 0.02, 0.07
 """Its outer side is seen from so far before it at least, m; and where it is located so far off at most, and its handle
 stands out of it by less than that, m."""
 
@@ -100,7 +102,7 @@ def open_door_in(frame: CameraFrame, box: PixelBox, bottom: float, tall: float) 
     upright = seen.inside & (np.abs(seen.normals[2]) < _UPRIGHT) & (seen.points[2] < top.height + _OFF_M)
     upright &= top.is_beside(seen.points, _BESIDE_M)
     best, most = None, 0
-    for plane in vertical_planes(seen, upright):
+    for plane in vertical_planes(seen, upright, _LEAST_SHARE):
         number = int(np.count_nonzero(plane.pixels))
         if number > most and (door := _door(seen, plane, top)) is not None:
             best, most = door, number
@@ -179,7 +181,7 @@ def _door(seen: SurfacePoints, plane: VerticalPlane, top: LevelTop) -> OpenDoor 
             opening = float(np.arctan2(way @ out, way @ along))
             if not _SWUNG[0] < opening < _SWUNG[1]:
                 continue
-            hinge, yaw = corner - INSET_M * out, float(np.arctan2(out[1], out[0]))
+            hinge, yaw = corner, float(np.arctan2(out[1], out[0]))  # a door is hung before the furniture
             sides = 2.0 * abs(float((middle - corner) @ out)), wide
             edge = hinge + long * way
             return OpenDoor(yaw, _place(hinge), _place(edge), opening, _place(middle), sides, low, up)

@@ -113,7 +113,7 @@ class _Look:
 
     def _judged(self, track: ObjectTrack, absence: Absence, is_displaced: bool) -> Absence:
         """Return what an absence says, as depth passes through what is open, and no two solids are at one place."""
-        if absence is Absence.EMPTY and self._tracks.containment.is_holder(track.types.best):
+        if absence is Absence.EMPTY and self._tracks.containment.is_hollow(track.types.best):
             return Absence.UNSEEN
         if absence is Absence.HIDDEN and not track.holder and is_displaced:
             return Absence.UNSEEN
@@ -208,7 +208,7 @@ class _Look:
                 same.support_type(seen)
             elif self._is_no_drawer(seen) or self._is_part(seen):
                 continue
-            elif not is_empty or self._tracks.containment.is_holder(seen.object_type):
+            elif not is_empty or self._tracks.containment.is_hollow(seen.object_type):
                 track = ObjectTrack(seen, self._stamp_ns)
                 full = self._tracks.begin(track, self._found)
                 self._refused = [full] if full else self._refused

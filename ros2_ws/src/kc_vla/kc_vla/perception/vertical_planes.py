@@ -52,15 +52,23 @@ class VerticalPlane:
         return points[0] * c + points[1] * s - self.offset, points[1] * c - points[0] * s
 
 
-def vertical_planes(seen: SurfacePoints, upright: NDArray[np.bool_]) -> list[VerticalPlane]:
-    """Return the largest vertical planes."""
+def vertical_planes(
+    seen: SurfacePoints, upright: NDArray[np.bool_], share: float = _LEAST_SHARE
+) -> list[VerticalPlane]:
+    """Return the largest vertical planes.
+
+    Args:
+        seen: points of pixels.
+        upright: which of them are upright (H, W).
+        share: of the pixels in the box that a plane has at least.
+    """
     found: list[VerticalPlane] = []
     at = np.flatnonzero(upright)
     (x, y), (along_x, along_y) = seen.points[:2].reshape(2, -1)[:, at], seen.normals[:2].reshape(2, -1)[:, at]
     yaws = np.arctan2(along_y, along_x)
     turns = np.minimum(((yaws + np.pi) * (_TURNS / (2 * np.pi))).astype(np.int64), _TURNS - 1)
     left = np.ones(len(at), bool)
-    least = max(_LEAST_PIXELS, _LEAST_SHARE * np.count_nonzero(seen.inside))
+    least = max(_LEAST_PIXELS, share * np.count_nonzero(seen.inside))
     while len(found) < _PLANES and np.count_nonzero(left) > least:
         counts = np.bincount(turns[left], minlength=_TURNS)
         around = counts + np.roll(counts, 1) + np.roll(counts, -1)
