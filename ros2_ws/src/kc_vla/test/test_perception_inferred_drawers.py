@@ -12,7 +12,7 @@ from furniture_scene import detected, drawer_cabinet, taken
 
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import Front
-from kc_vla.perception.inferred_drawers import inferred_drawers
+from kc_vla.perception.inferred_drawers import inferred_drawers, with_own_fronts
 from kc_vla.perception.localization import Localizer
 from kc_vla.perception.located_object import LocatedObject
 
@@ -77,3 +77,16 @@ def test_only_a_bar_before_a_cabinet_is_that_of_a_drawer(front: Front, number: i
     frame, (cabinet,) = seen((0.0, 0.0), [])
     assert len(inferred_drawers(frame, [replace(cabinet, front=front, others=())])) == number
     assert not inferred_drawers(frame, [replace(cabinet, object_type="cupboard", front=front, others=())])
+
+
+@pytest.mark.parametrize(("yaw", "kept"), [(np.pi, True), (np.pi - 0.3, True), (np.pi / 2, False), (0.0, False)])
+def test_the_front_of_a_drawer_looks_as_that_of_its_cabinet_does(yaw: float, kept: bool) -> None:
+    cabinet, drawer = seen((0.0, 0.0), [1])[1]
+    assert cabinet.front is not None
+    assert drawer.front is not None
+    turned = replace(drawer, front=replace(drawer.front, yaw=yaw))
+    checked = with_own_fronts([cabinet, turned])[1]
+    assert (checked.front is not None) == kept
+    elsewhere = replace(turned, position=(drawer.position[0], drawer.position[1] + 2.0, drawer.position[2]))
+    assert with_own_fronts([cabinet, elsewhere])[1].front is not None
+    assert with_own_fronts([turned])[0].front is not None

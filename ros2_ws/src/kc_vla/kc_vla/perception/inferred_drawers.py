@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from kc_vla.perception.front import PART, WHOLE, Front
 from kc_vla.perception.located_object import LocatedObject
 
 Numbers = NDArray[np.float64]
+_SAME_WAY, _NEAR = 0.9, 1.5
+"""Cosine between the directions in which two fronts of a cabinet look; and how far from its middle its drawers are, for
+its largest side."""
 _SAME_M = 0.03
 """Two bars that are no further apart are one, m."""
 _BELOW_TOP_M = 0.007
@@ -33,6 +37,27 @@ _SHUT_M = 0.02
 """A drawer is open when it is further before where it is shut than this, m."""
 _SURE, _SIGMA_M = 0.8, 0.015
 """Confidence in such a drawer, for that in the cabinet; and the standard deviation of its place, m."""
+
+
+def with_own_fronts(seen: Sequence[LocatedObject]) -> list[LocatedObject]:
+    """Return what an image shows, its drawers without fronts that look another way than that of their cabinet.
+
+    What stands beside a drawer, such as an open door, can be in its box.
+    """
+    fronts = [(each, each.front) for each in seen if plain_type(each.object_type) == WHOLE and each.front is not None]
+
+    def is_own(drawer: LocatedObject, front: Front) -> bool:
+        near = [
+            own for each, own in fronts if math.dist(each.position[:2], drawer.position[:2]) < _NEAR * max(each.size)
+        ]
+        return not near or any(math.cos(own.yaw - front.yaw) > _SAME_WAY for own in near)
+
+    return [
+        replace(each, front=None)
+        if plain_type(each.object_type) == PART and each.front is not None and not is_own(each, each.front)
+        else each
+        for each in seen
+    ]
 
 
 def inferred_drawers(frame: CameraFrame, seen: Sequence[LocatedObject]) -> list[LocatedObject]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from kc_vla.perception.camera_fit import CameraFit
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.detectors import ObjectDetector
-from kc_vla.perception.inferred_drawers import inferred_drawers
+from kc_vla.perception.inferred_drawers import inferred_drawers, with_own_fronts
 from kc_vla.perception.localization import Localizer
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.seen_region import SeenRegion, region_of
@@ -63,8 +63,9 @@ class Perceiver:
             return Perceived([], refused=problem, held=held)
         found = self._detector.detect(frame)
         located = self._localizer.locate_valid(frame, found)
-        missed = inferred_drawers(located.frame, located.objects)
-        tracked = self._tracker.update(located.frame, [*located.objects, *missed])
+        objects = with_own_fronts(located.objects)
+        missed = inferred_drawers(located.frame, objects)
+        tracked = self._tracker.update(located.frame, [*objects, *missed])
         region = None
         if not tracked.undecided:
             region = region_of(located.frame, self._localizer.settings.farthest_m)
