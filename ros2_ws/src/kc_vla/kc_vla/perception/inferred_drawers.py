@@ -42,22 +42,25 @@ _SURE, _SIGMA_M = 0.8, 0.015
 def with_own_fronts(seen: Sequence[LocatedObject]) -> list[LocatedObject]:
     """Return what an image shows, its drawers without fronts that look another way than that of their cabinet.
 
-    What stands beside a drawer, such as an open door, can be in its box.
+    What stands beside a drawer, such as an open door, can be in its box. Where the front of the cabinet is not seen,
+    those of its other drawers count.
     """
-    fronts = [(each, each.front) for each in seen if plain_type(each.object_type) == WHOLE and each.front is not None]
+    fronts = _with_front(seen, WHOLE) or _with_front(seen, PART)
 
     def is_own(drawer: LocatedObject, front: Front) -> bool:
         near = [
-            own for each, own in fronts if math.dist(each.position[:2], drawer.position[:2]) < _NEAR * max(each.size)
+            own
+            for each, own in fronts
+            if own is not front and math.dist(each.position[:2], drawer.position[:2]) < _NEAR * max(each.size)
         ]
         return not near or any(math.cos(own.yaw - front.yaw) > _SAME_WAY for own in near)
 
-    return [
-        replace(each, front=None)
-        if plain_type(each.object_type) == PART and each.front is not None and not is_own(each, each.front)
-        else each
-        for each in seen
-    ]
+    strays = {id(each) for each, front in _with_front(seen, PART) if not is_own(each, front)}
+    return [replace(each, front=None) if id(each) in strays else each for each in seen]
+
+
+def _with_front(seen: Iterable[LocatedObject], kind: str) -> list[tuple[LocatedObject, Front]]:
+    return [(each, each.front) for each in seen if plain_type(each.object_type) == kind and each.front is not None]
 
 
 def inferred_drawers(frame: CameraFrame, seen: Sequence[LocatedObject]) -> list[LocatedObject]:
