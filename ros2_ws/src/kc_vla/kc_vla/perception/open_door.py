@@ -28,6 +28,7 @@ _LEAST_SHARE = 0.04
 """A door shows this share of the pixels in the box of its furniture at least."""
 _UPRIGHT, _OFF_M = 0.2, 0.008
 """The vertical part of the normal of a door is smaller, and it reaches no further above the furniture, m."""
+_LEAST_M = 1e-6
 _LEAST_PIXELS = 60
 """The outer side of a door shows so many pixels at least."""
 _BESIDE_M = 0.015
@@ -71,17 +72,29 @@ class OpenDoor:
     @property
     def outwards(self) -> Numbers:
         """Return the direction in which the side with its handle looks (2,)."""
-        way, front = np.subtract(self.edge, self.hinge), np.subtract(self.middle, self.hinge)
         out = np.array([np.cos(self.yaw), np.sin(self.yaw)])
-        across = np.array([-way[1], way[0]]) / np.linalg.norm(way)
-        along = front - (front @ out) * out
-        return np.asarray(-across if across @ along > 0.0 else across)
+        return outer_side(np.array(self.hinge), np.array(self.edge), np.array(self.middle), out)
 
     def reach(self, point: Sequence[float]) -> float:
         """Return how far a point (x, y, ...) is from the door, seen from above, m."""
         start, way = np.array(self.hinge), np.subtract(self.edge, self.hinge)
         share = np.clip((np.asarray(point[:2]) - start) @ way / (way @ way), 0.0, 1.0)
         return float(np.linalg.norm(start + share * way - point[:2]))
+
+
+def outer_side(hinge: Numbers, edge: Numbers, middle: Numbers, out: Numbers) -> Numbers:
+    """Return the direction in which the side of an open door looks that has its handle (2,).
+
+    Args:
+        hinge: point of its axis (2,), m.
+        edge: point of its free edge (2,), m.
+        middle: of the furniture behind it (2,), m.
+        out: direction in which the front of that looks (2,).
+    """
+    way, front = edge - hinge, middle - hinge
+    across = np.array([-way[1], way[0]]) / max(float(np.linalg.norm(way)), _LEAST_M)
+    along = front - (front @ out) * out  # along the front, away from the hinge
+    return np.asarray(-across if across @ along > 0.0 else across)
 
 
 def open_door_in(frame: CameraFrame, box: PixelBox, bottom: float, tall: float) -> OpenDoor | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kc_vla.perception.front_record import EDGE, HINGE
+from kc_vla.perception.open_door import outer_side
 from kc_vla.skills.handles import STANDOFF_M
 from kc_vla.skills.interface import SkillError, Vector
 from kc_vla.skills.perceived import PerceivedThing, numbers_of
@@ -59,9 +60,6 @@ def door_panel(thing: PerceivedThing) -> DoorPanel | None:
         return None
     if hinge is None or edge is None:
         return None
-    way, inwards = edge - hinge, thing.position[:2] - hinge
     out = thing.rotation.apply((-1.0, 0.0, 0.0))[:2]
-    front = inwards - float(inwards @ out) * out  # along the front, away from the hinge
-    outwards = np.array([-way[1], way[0]]) / max(float(np.linalg.norm(way)), 1e-6)
-    outwards = -outwards if outwards @ (front + 1e-3 * inwards) > 0.0 else outwards
+    outwards = outer_side(hinge, edge, thing.position[:2], out)
     return DoorPanel(hinge, edge, outwards, thing.bottom, thing.top)
