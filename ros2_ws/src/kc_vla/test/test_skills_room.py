@@ -13,6 +13,7 @@ from kc_vla.skills.fronts import front_boxes
 from kc_vla.skills.grasping import grasps
 from kc_vla.skills.hands import facing_down, yaw_of
 from kc_vla.skills.held_thing import HeldThing, between_fingers, held_by
+from kc_vla.skills.interface import SkillError
 from kc_vla.skills.placing import spots
 from kc_vla.skills.tool_path import StraightPathMaker, ToolPose
 from kc_vla.skills.upright_box import UprightBox
@@ -77,6 +78,21 @@ def test_a_spoon_is_taken_off_a_tray_and_a_knife_away_from_what_stands_beside_it
     poses = [pose.position for pose, _, _ in grasps(kitchen.scene, ROBOT.opening, knife)]
     assert poses
     assert min(abs(float(x) - 0.3) for x, _, _ in poses) > 0.015
+
+
+@pytest.mark.parametrize(
+    ("wide", "confidence", "tried"), [(0.083, 0.8, True), (0.083, 1.0, False), (0.088, 0.8, False)]
+)
+def test_what_is_not_seen_surely_is_taken_though_it_is_measured_a_little_too_wide(
+    wide: float, confidence: float, tried: bool
+) -> None:
+    orange = thing("orange_1", (0.3, -0.35, wide / 2), (wide, wide, wide), confidence=confidence)
+    kitchen = FakeKitchen({"orange_1": orange})
+    if tried:
+        assert next(grasps(kitchen.scene, ROBOT.opening, orange), None) is not None
+        return
+    with pytest.raises(SkillError, match="cm wide, and the gripper opens 8"):
+        next(grasps(kitchen.scene, ROBOT.opening, orange))
 
 
 def test_a_full_drawer_has_no_room_and_one_with_a_gap_has() -> None:

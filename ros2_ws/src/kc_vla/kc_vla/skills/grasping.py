@@ -21,8 +21,9 @@ from kc_vla.skills.sliding import can_open_further, pulled_out
 from kc_vla.skills.swinging import opened_wide
 from kc_vla.skills.tool_path import ToolPose
 
-_SPARE_M = 0.002
-"""The gripper has to open by so much more than a thing is wide, m ..."""
+_SPARE_M, _UNSURE_M = 0.002, 0.006
+"""The gripper has to open by so much more than a thing is wide, m; what is not seen surely may be measured too wide by
+the second, m ..."""
 _NEAR_M = 0.005
 """... and opens by so much on each side where there is no room for more, m."""
 _DEPTH, _LOWEST = 0.035, 0.011
@@ -269,7 +270,8 @@ def _tries(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iter
     if holder is not None and holder.object_type == "drawer":
         ahead = holder.yaw  # between its front and that of its cabinet a hand has room straight ahead
     ways = _ways(thing, ahead)
-    if min(across for _, across in ways) > opening - _SPARE_M:
+    widest = opening - _SPARE_M + (_UNSURE_M if thing.confidence < _SURE else 0.0)
+    if min(across for _, across in ways) > widest:
         raise SkillError(
             f"{thing.object_id} is {min(across for _, across in ways) * 100:.1f} cm wide, and the gripper opens "
             f"{opening * 100:.1f} cm"
@@ -278,7 +280,7 @@ def _tries(scene: PerceivedScene, opening: float, thing: PerceivedThing) -> Iter
     high = max(deep, thing.top - (0.0 if thing.extent[2] < _THIN else _LEAST_DEPTH))
     heights = [deep + higher for higher in _HIGHER if deep + higher <= high]
     for aside, (yaw, across) in product(_ASIDE, ways):
-        if across > opening - _SPARE_M or abs(aside) > max(0.0, _length(thing, across) / 2 - _END):
+        if across > widest or abs(aside) > max(0.0, _length(thing, across) / 2 - _END):
             continue
         along = aside * np.array([np.cos(yaw), np.sin(yaw)])
         yield [
