@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from box_scene import Thing, looking, on_table
+from box_scene import Camera, Thing, looking, on_table
 from furniture_scene import Door, Piece, bar_place, cupboard, detected, hinge_of, taken
 from numpy.typing import NDArray
 
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.front import Front
 from kc_vla.perception.localization import Localizer
 from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.open_door import OpenDoor, bar_of, open_door_in
+from kc_vla.perception.swung_door import swung_in
 from kc_vla.perception.tracking import Tracker
 
 TALL, WIDE = 0.28, 0.26
@@ -152,3 +154,19 @@ def test_a_door_that_was_closed_has_no_free_edge_until_it_is_opened_again() -> N
     while not attributes["edge"]:
         attributes = looks.of(1, cupboard(replace(bare, opening=1.1))).attributes
     assert numbers(attributes["opening"]) == pytest.approx([1.1], abs=0.03)
+
+
+@pytest.mark.parametrize("opening", [0.1, 0.3, 1.0, 1.57, 2.1, 2.18, 2.3, 2.6])
+def test_a_door_that_was_seen_shut_is_as_far_open_as_what_stands_at_its_axis_and_none_beyond_where_doors_turn(
+    opening: float,
+) -> None:
+    shut = Front(np.pi, (0.455, 0.22, 0.14), True, (0.514, 0.0), 0.045)
+    way = np.array([-np.sin(opening), np.cos(opening)])  # it turns towards the camera
+    x, y = (np.array(shut.hinge) + 0.125 * way).tolist()
+    board = Thing("door", (x, y, 0.14), (0.25, 0.004, 0.28), yaw=float(np.arctan2(way[1], way[0])))
+    frame, _ = Camera(looking((0.1, -0.05, 0.75), (0.45, 0.05, 0.1))).take([board])
+    found = swung_in(frame, shut)
+    if 0.25 < opening < 2.15:
+        assert found == pytest.approx(opening, abs=0.06)
+    else:
+        assert found is None or abs(found - opening) < 0.1

@@ -53,11 +53,11 @@ def swung_in(frame: CameraFrame, shut: Front) -> float | None:
     kept = (turned > _SWUNG[0]) & (bins < last)
     filled = np.zeros((last, int(reach / _RADII_M) + 1), bool)
     filled[bins[kept], rings[kept]] = True
-    counts = (filled | np.roll(filled, 1, axis=0)).sum(axis=1)  # a door can be between two directions
+    counts = (filled[1:] | filled[:-1]).sum(axis=1)  # a door can be between two directions
     best = int(np.argmax(counts))
-    if counts[best] < _LEAST_SHARE * (1.0 - _NEAREST) * reach / _RADII_M:
+    if not counts[best] or counts[best] < _LEAST_SHARE * (1.0 - _NEAREST) * reach / _RADII_M:
         return None
-    return median(turned[kept & ((bins == best) | (bins == best - 1))])
+    return median(turned[kept & ((bins == best) | (bins == best + 1))])
 
 
 def _points(frame: CameraFrame) -> Numbers:
