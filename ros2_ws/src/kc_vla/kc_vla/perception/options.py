@@ -16,7 +16,7 @@ class LearnedDetectorOptions(ModelOptions):
     """The options of the learned detector."""
 
     model: str = option("name of the model in the registry", "detector")
-    threshold: float = option("least confidence of an object", 0.4, low=0.01, high=1.0)
+    threshold: float = option("least confidence of an object", 0.5, low=0.01, high=1.0)
     faint: float = option("least confidence in an object that is known already", 0.2, low=0.01, high=1.0)
 
 
