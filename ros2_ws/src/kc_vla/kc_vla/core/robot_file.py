@@ -69,7 +69,9 @@ KEYS: Mapping[str, Key] = {
     "joints": Key("", "", "the joints of the arm from base to tool, each with the keys of the next table"),
     "gripper": Key("", "", "`joint`, or `joints` for fingers that add up, and `width`, m, when it is wide open"),
     "driver": Key("", "", "`type` (`piper`, `ros`, `simulated`, ...) and the options of that driver"),
-    "cameras": Key("", "`third_person`, `wrist`", "each view with its optical frame; the first counts frames"),
+    "cameras": Key(
+        "", "`third_person`, `wrist`", "each view with its optical frame; each image of the first view is a frame"
+    ),
     "base_frame": Key("", "`robot_base`", "link of the URDF that poses are in"),
     "tool_frame": Key("", "`tool`", "link at which the arm's chain of joints ends: the flange, or a tool center point"),
     "workspace": Key(
