@@ -6,14 +6,16 @@ metadata. Both are references such as `kc_vla.arm.piper_kind:PIPER`, and are imp
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from types import MappingProxyType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from kc_vla.core.errors import StackError
 from kc_vla.core.options import OptionError, known_options, read_options
@@ -161,7 +163,7 @@ class OpenTable(Generic[R]):
                 )
 
     def _others(self) -> list[EntryPoint]:
-        return list(entry_points(group=self.group))
+        return list(_of_others(self.group))
 
     def _loaded(self, point: EntryPoint) -> R:
         of = f"{self.what} '{point.name}' of package '{_package(point)}'"
@@ -179,7 +181,17 @@ class OpenTable(Generic[R]):
 
 def added_names(group: str) -> tuple[str, ...]:
     """Return the names that other packages add to the table of a group, sorted; nothing is imported."""
-    return tuple(sorted({point.name for point in entry_points(group=group)}))
+    return tuple(sorted({point.name for point in _of_others(group)}))
+
+
+def _of_others(group: str) -> EntryPoints:
+    return _installed(tuple(sys.path)).select(group=group)
+
+
+@lru_cache(maxsize=4)  # a launch file asks 20 times, and the metadata of all packages are read for each answer
+def _installed(path: tuple[str, ...]) -> EntryPoints:
+    """Return the entry points of all packages on the path."""
+    return cast("EntryPoints", entry_points())  # of Python 3.11 it is another class with the same `select`
 
 
 def _package(point: EntryPoint) -> str:
