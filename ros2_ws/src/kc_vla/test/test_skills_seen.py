@@ -9,8 +9,9 @@ import pytest
 from fake_kitchen import RATE, READY, ROBOT, FakeKitchen, thing
 
 from kc_vla.motion.planner import MotionPlanner
-from kc_vla.skills.boxes import fitted
+from kc_vla.skills.boxes import fitted, named_obstacles
 from kc_vla.skills.context import SkillContext
+from kc_vla.skills.grasping import grasps
 from kc_vla.skills.handles import handle_of
 from kc_vla.skills.hands import facing_down
 from kc_vla.skills.interface import ArmReading, SkillError
@@ -92,6 +93,45 @@ def test_a_name_that_is_reported_itself_belongs_to_no_other_thing() -> None:
     scene.take([APPLE, other], 2.0)
     assert {each.object_id for each in scene.all()} == {"apple_1", "apple_2"}
     assert scene.need("apple_1").position == pytest.approx(APPLE.position)
+
+
+def test_what_is_shut_in_is_not_what_is_seen_elsewhere_with_its_name() -> None:
+    """Perception lost the apple in the hand, took it for a sponge in the drawer, and later something for the apple."""
+    scene = PerceivedScene()
+    drawer = thing("drawer_1", (0.43, 0.0, 0.17), (0.25, 0.27, 0.11), state="opened")
+    inside = replace(APPLE, object_id="sponge_2", object_type="sponge", position=np.array([0.43, 0.0, 0.15]))
+    inside = replace(inside, attributes={"place": "in drawer_1"})
+    scene.take([drawer, inside], 1.0)
+    scene.same("sponge_2", APPLE)
+    scene.take([replace(drawer, state="closed")], 2.0)
+    elsewhere = replace(APPLE, position=np.array([0.2, -0.4, 0.03]))
+    for stamp_s in (3.0, 4.0):
+        scene.take([elsewhere], stamp_s)
+        assert scene.need("apple_1").container == ("in", "drawer_1")
+        assert {each.object_id for each in scene.all()} == {"drawer_1", "apple_1", "apple_1_other"}
+        assert scene.need("apple_1_other").position == pytest.approx(elsewhere.position)
+    scene.take([drawer, inside], 5.0)
+    assert scene.need("apple_1").position == pytest.approx(inside.position)
+    scene.take([], 6.0, gone=("apple_1",))
+    assert {each.object_id for each in scene.all()} == {"drawer_1", "apple_1"}
+
+
+def test_the_floor_of_a_drawer_is_below_what_lies_on_it() -> None:
+    """Its height is measured worse than that of a knife, which a hand could not take otherwise."""
+    scene = PerceivedScene()
+    drawer = thing("drawer_1", (0.42, 0.0, 0.18), (0.2, 0.27, 0.1), state="opened")
+    scene.take([drawer], 1.0)
+    assert floor_top(scene) == pytest.approx(0.136)
+    knife = thing("knife_1", (0.44, -0.06, 0.134), (0.19, 0.022, 0.014), attributes={"place": "in drawer_1"})
+    scene.take([knife], 2.0)
+    assert floor_top(scene) == pytest.approx(0.127)
+    assert next(grasps(scene, ROBOT.opening, knife))
+    scene.take([replace(knife, position=np.array([0.44, -0.06, 0.16]))], 3.0)
+    assert floor_top(scene) == pytest.approx(0.136)
+
+
+def floor_top(scene: PerceivedScene) -> float:
+    return min(box.middle[2] + box.size[2] / 2 for name, box in named_obstacles(scene) if name == "drawer_1")
 
 
 def test_an_attribute_that_is_reported_as_empty_is_not_known_any_more() -> None:

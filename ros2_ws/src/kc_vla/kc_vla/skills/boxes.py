@@ -70,7 +70,7 @@ def named_obstacles(scene: PerceivedScene, without: Iterable[str] = ()) -> list[
         if each.object_type == "sink":
             found.append((each.object_id, _tap(each)))
         if each.object_type in HOLLOW and (each.object_type != "drawer" or OPENED in each.states):
-            found += [(each.object_id, wall) for wall in _walls(each)]
+            found += [(each.object_id, wall) for wall in _walls(each, _lowest_in(scene, each))]
         elif each.object_type != "drawer":  # a closed one is within the box of its cabinet
             found.append((each.object_id, fitted(scene, each)))
     return found
@@ -123,13 +123,28 @@ def _tap(sink: PerceivedThing) -> UprightBox:
     return UprightBox(middle, np.array(_TAP), float(np.arctan2(back[1], back[0])))
 
 
-def _walls(thing: PerceivedThing) -> list[UprightBox]:
-    """Return four walls and a floor; the front of a drawer is higher than its other walls."""
+def _lowest_in(scene: PerceivedScene, holder: PerceivedThing) -> float:
+    """Return the height of the lower side of the lowest thing that is seen in something, m; infinity for none.
+
+    From above a depth image shows that side of a thing far better than the floor of what holds it.
+    """
+    inside = (each.bottom for each in scene.held_in(holder.object_id) if each.container[0] == "in")
+    return min(inside, default=np.inf)
+
+
+def _walls(thing: PerceivedThing, lowest: float = np.inf) -> list[UprightBox]:
+    """Return four walls and a floor; the front of a drawer is higher than its other walls.
+
+    Args:
+        thing: that is hollow.
+        lowest: the floor is no higher than this, m, where its lower side is measured badly.
+    """
     x, y, z = thing.size.tolist()
     wide, thick = (_TRAY_RIM, _TRAY_FLOOR) if thing.object_type == "tray" else (_WALL, _FLOOR)
     low = _SIDES * z if thing.object_type == "drawer" else z
     walls = [((-(x - wide) / 2, 0.0, 0.0), (wide, y, z)), (((x - wide) / 2, 0.0, (low - z) / 2), (wide, y, low))] + [
         ((0.0, side * (y - wide) / 2, (low - z) / 2), (x, wide, low)) for side in (-1, 1)
     ]
-    walls.append(((0.0, 0.0, (thick - z) / 2), (x, y, thick)))
+    sunk = max(0.0, thing.bottom + thick - lowest)
+    walls.append(((0.0, 0.0, (thick - z) / 2 - sunk), (x, y, thick)))
     return [UprightBox(thing.out(np.array(place)), np.array(size), thing.yaw) for place, size in walls]

@@ -20,6 +20,8 @@ from kc_vla.skills.tool_path import PathMaker, ToolPose
 
 FRESH_S = 4.0
 """A skill waits so long for a report that is new, s."""
+_UNSEEN_LOOKS, _UNSEEN_S = 6, 1.0
+"""What so many reports in so long do not show is not seen from here, s."""
 LEAST_M = 0.004
 """Fingers that are closer together than this have nothing between them, m."""
 _HELD_SHARE = 0.3
@@ -275,6 +277,8 @@ class SkillContext:
     def look(self, enough: Callable[[float], bool], seconds: float = FRESH_S) -> Generator[Step, None, float]:
         """Yield a step that waits for reports that are new, and return the stamp that they are newer than, s.
 
+        It ends when they show enough, and after several that do not.
+
         Args:
             enough: whether what was reported after a stamp (s) is enough to go on.
             seconds: to wait at most.
@@ -283,8 +287,15 @@ class SkillContext:
             SkillError: nothing at all was reported meanwhile.
         """
         yield self.settled("look")
-        since_s = self.now_s
-        yield HoldStage("look", self.steps(seconds), lambda: self.scene.now_s > since_s and enough(since_s))
+        since_s, began = self.now_s, self.arm.step
+
+        def is_over() -> bool:
+            reports = self.scene.reports_since(since_s)
+            waited = self.arm.step - began
+            unseen = reports >= _UNSEEN_LOOKS and waited >= self.steps(_UNSEEN_S)
+            return unseen or (reports > 0 and enough(since_s))
+
+        yield HoldStage("look", self.steps(seconds), is_over)
         if self.scene.now_s <= since_s:
             raise SkillError(
                 f"perception has reported nothing for {seconds:g} s: is the node of the detector alive, and does it "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from kc_vla.perception.front_record import OPENING
 from kc_vla.skills.interface import SkillError
 from kc_vla.skills.perceived import CLOSED, PerceivedThing, numbers_of
 
+_OTHER = "_other"
+"""What the name of a thing ends with that is reported with the name of another one."""
 _LED_RAD = 0.25
 """A door that is seen to be open by so much more, or less, than a hand led it was moved, rad."""
 
@@ -18,7 +20,7 @@ class HeldNames:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, str]] = {}
-        """Id and type of what the hand had, by the id with which it is reported since."""
+        """Name and type, empty for that which is reported, by the id with which a thing is reported."""
 
     def note(self, reported: str, thing: PerceivedThing) -> None:
         """Note that what is reported with an id is a thing that the hand held."""
@@ -30,13 +32,22 @@ class HeldNames:
 
     def renamed(self, thing: PerceivedThing) -> PerceivedThing:
         """Return a thing, as it is reported, with the name and the type that it had in the hand."""
-        name, kind = self._known.get(thing.object_id, (thing.object_id, thing.object_type))
-        return replace(thing, object_id=name, object_type=kind)
+        name, kind = self._known.get(thing.object_id, (thing.object_id, ""))
+        return replace(thing, object_id=name, object_type=kind or thing.object_type)
 
-    def named(self, things: Sequence[PerceivedThing]) -> list[PerceivedThing]:
-        """Return things with their names; a name that is reported itself is that of no other one."""
+    def named(self, things: Sequence[PerceivedThing], shut: Collection[str] = ()) -> list[PerceivedThing]:
+        """Return things with their names; a name that is reported itself is that of no other one.
+
+        Args:
+            things: that are reported.
+            shut: names of what is shut in: what is reported with such a name is another one, and gets a name of its
+                own.
+        """
         reported = {each.object_id for each in things}
-        self._known = {other: known for other, known in self._known.items() if known[0] not in reported}
+        kept = {name for name, _ in self._known.values()}.intersection(shut)
+        others = {name: (f"{name}{_OTHER}", "") for name in kept & reported}
+        ended = reported - kept
+        self._known = {other: known for other, known in self._known.items() if known[0] not in ended} | others
         return [self.renamed(each) for each in things]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
@@ -19,6 +19,8 @@ from kc_vla.skills.perceived import CLOSED, PerceivedThing, numbers_of
 
 _EMPTY_LOOKS = 3
 """Looks that show the place of a thing empty after which it is forgotten."""
+_MOST_STAMPS = 32
+"""Stamps of so many reports are kept."""
 MOST_THINGS = 500
 """So many things are known at most; the one that was seen longest ago goes."""
 
@@ -34,6 +36,7 @@ class PerceivedScene:
         self._things: dict[str, PerceivedThing] = {}
         self._empty: Counter[str] = Counter()
         self._doors, self._names = LedDoors(), HeldNames()
+        self._stamps: deque[float] = deque(maxlen=_MOST_STAMPS)
         self.now_s = float("-inf")
 
     def take(
@@ -55,8 +58,11 @@ class PerceivedScene:
         """
         if stamp_s < self.now_s:
             return
+        if stamp_s > self.now_s:
+            self._stamps.append(stamp_s)
         self.now_s = stamp_s
-        named = self._names.named([_without_ended(each) for each in things])
+        shut = {name for name, each in self._things.items() if self.is_shut_in(each)}
+        named = self._names.named([_without_ended(each) for each in things], shut)
         seen = [self._doors.with_door(each) for each in named]
         if view is not None:
             self._forget_gone(view, {each.object_id for each in seen}.union(kept))
@@ -122,11 +128,12 @@ class PerceivedScene:
         self._things.clear()
         self._empty.clear()
         self._doors, self._names = LedDoors(), HeldNames()
+        self._stamps.clear()
         self.now_s = float("-inf")
 
     def find(self, object_id: str) -> PerceivedThing | None:
         """Return a thing as it was seen last, by its name here or as it is reported; None for one that never was."""
-        return self._things.get(self._names.name(object_id))
+        return self._things.get(object_id) or self._things.get(self._names.name(object_id))
 
     def need(self, object_id: str) -> PerceivedThing:
         """Return a thing as it was seen last.
@@ -142,6 +149,10 @@ class PerceivedScene:
     def all(self) -> tuple[PerceivedThing, ...]:
         """Return everything, the oldest report first."""
         return tuple(self._things.values())
+
+    def reports_since(self, stamp_s: float) -> int:
+        """Return the number of moments after a stamp, s, of which something was reported, of the last 32."""
+        return sum(each > stamp_s for each in self._stamps)
 
     def since(self, stamp_s: float) -> tuple[PerceivedThing, ...]:
         """Return what was reported after a stamp, s."""
