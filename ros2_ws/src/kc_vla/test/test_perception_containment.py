@@ -103,3 +103,23 @@ def test_what_is_in_a_drawer_moves_with_it_and_what_is_behind_a_door_stays(kind:
     holder.place.position = np.array([0.6, 0.0, 0.1])  # a door that swings moves what is seen of it
     containment.carry([holder, egg])
     assert egg.position[0] == pytest.approx(0.5 + moved_m)
+
+
+def test_what_is_seen_late_as_its_drawer_is_pushed_is_in_it_still_and_what_is_taken_out_is_not() -> None:
+    box = PixelBox(0, 0, 9, 9)
+    seen = LocatedObject("drawer", (0.45, 0.0, 0.1), (0.3, 0.3, 0.1), 1.0, 0.01, box, "opened")
+    spoon = LocatedObject("spoon", (0.35, 0.0, 0.08), (0.1, 0.02, 0.02), 1.0, 0.01, box)
+    drawer, inside = (ObjectTrack(each, 0) for each in (seen, spoon))
+    drawer.object_id, inside.object_id = "drawer", "spoon"
+    containment = Containment(["drawer"])
+    containment.update([drawer, inside], ["drawer", "spoon"])
+    drawer.place.position = np.array([0.55, 0.0, 0.1])  # pushed by 10 cm; the spoon is seen where it was
+    inside.meet(1)
+    containment.update([drawer, inside], ["drawer", "spoon"])
+    assert inside.holder == "drawer"
+    containment.carry([drawer, inside])
+    assert inside.position[0] == pytest.approx(0.45)
+    for place in ((0.45, 0.0, 0.2), (0.35, 0.0, 0.08)):  # taken out, and put down before the drawer
+        inside.place.position = np.array(place)
+        containment.update([drawer, inside], ["drawer", "spoon"])
+        assert inside.holder == ""

@@ -16,6 +16,8 @@ Numbers = NDArray[np.float64]
 _CLOSED = frozenset({"closed", "close", "shut"})
 _SLACK_M, _ABOVE_M = 0.02, 0.04
 """So far outside of a holder's box, and above it, the middle of what is in it can be measured."""
+_KEPT_M = 0.07
+"""What was in something is in it still so far outside of its box, m: of what is pushed, not all is seen at once."""
 _OPEN_ABOVE = frozenset({"sink", "sinkbasin", "tray", "basket", "bin", "bathtub", "bathtubbasin"})
 """Types of what is hollow and open above: from above a camera sees through their middles."""
 _ANNOUNCED = 3
@@ -111,10 +113,14 @@ class Containment:
         """Note what a track that was seen is in, or which cabinet it is a drawer of."""
         if not self.is_holder(track.types.best):
             around = [each for each in holders if each.is_open and _is_within(track, each)]
+            if not around and any(
+                _is_within(track, each, _KEPT_M) for each in holders if each.object_id == track.holder
+            ):
+                return
         elif plain_type(track.types.best) == PART:
             around = [each for each in _of_type(holders, WHOLE) if _is_part(track.position, track.size, each)]
         else:
-            return
+            around = []
         # One drawer is above another: what is a little above the lower one is in the upper one.
         holder = min(around, key=lambda each: _outside_m(track, each), default=None)
         track.holder = "" if holder is None else holder.object_id
@@ -133,12 +139,12 @@ def _is_part(place: Numbers, size: Numbers, cabinet: ObjectTrack) -> bool:
     return bool((apart[:2] <= half[:2] + out).all() and apart[2] <= half[2] + _SLACK_M)
 
 
-def _is_within(track: ObjectTrack, holder: ObjectTrack) -> bool:
+def _is_within(track: ObjectTrack, holder: ObjectTrack, slack_m: float = _SLACK_M) -> bool:
     if not holder.size.any() or np.prod(track.size) > _SMALLER * np.prod(holder.size):
         return False
     apart = track.position - holder.position
     half = holder.extent / 2
-    return bool((np.abs(apart[:2]) <= half[:2] + _SLACK_M).all() and -half[2] <= apart[2] <= half[2] + _ABOVE_M)
+    return bool((np.abs(apart[:2]) <= half[:2] + slack_m).all() and -half[2] <= apart[2] <= half[2] + _ABOVE_M)
 
 
 def _outside_m(track: ObjectTrack, holder: ObjectTrack) -> float:

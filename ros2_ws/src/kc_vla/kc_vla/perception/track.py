@@ -175,7 +175,7 @@ class ObjectTrack:
         """Take in that a look found it, whatever that measured of it."""
         self.seen_ns, self.gone_ns = max(self.seen_ns, stamp_ns), 0
         self.empty = self.unseen = self.announced = 0
-        self.holder, self.shut = "", False
+        self.shut = False
 
     def take_over(self, young: ObjectTrack) -> None:
         """Go on where a younger track is that turned out to be the same object."""
