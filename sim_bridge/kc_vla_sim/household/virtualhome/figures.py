@@ -74,7 +74,7 @@ def table(rows: Sequence[GoalRow]) -> str:
     """Return the table as Markdown, in percent with 95 % intervals."""
     lines = [
         "| goals | memory | shown before | goals | reached | reached, of those with every skill | "
-        "reached, of those without further actions, too | "
+        "reached, of those with every skill and no further actions | "
         "reached without memory | places explored | without memory | reduced exploration | failed, too |",
         "| --- |" + " --- |" * 11,
     ]
