@@ -33,7 +33,7 @@ def table(argument: str, choices: OpenTable[Any]) -> str:
     lines += ["", f"| option | of `{argument}:=` | what it is | default |", "| --- | --- | --- | --- |"]
     for rule, names in options.items():
         given = ", ".join(rule.default) if isinstance(rule.default, tuple) else rule.default
-        default = "-" if given == "" else f"`{given}`"
+        default = {"": "-", None: "mandatory"}.get(given, f"`{given}`")
         lines.append(f"| `{rule.name}` | {', '.join(names)} | {_meaning(rule)} | {default} |")
     return "\n".join(lines) + "\n"
 
@@ -42,10 +42,14 @@ def _meaning(rule: OptionRule) -> str:
     return f"{rule.meaning} ({rule.allowed})" if rule.allowed else rule.meaning
 
 
-def _default(rule: OptionRule) -> str:
+def _described(rule: OptionRule) -> str:
     if rule.default is None:
-        return "must be there"
-    return f"`{rule.default}`" if type(rule.default) in (bool, int, float, str) and rule.default != "" else "none"
+        default = "mandatory"
+    elif type(rule.default) in (bool, int, float, str) and rule.default != "":
+        default = f"default `{rule.default}`"
+    else:
+        default = "no default"
+    return f"`{rule.name}`: {rule.meaning} ({'; '.join(filter(None, (rule.allowed, default)))})"
 
 
 def brief_table(heads: str, rows: OpenTable[Any]) -> str:
@@ -53,7 +57,7 @@ def brief_table(heads: str, rows: OpenTable[Any]) -> str:
     lines = [heads, "| --- | --- | --- |"]
     for each in rows.rows():
         if each.package == "kc_vla" and (row := each.row) is not None:
-            options = [f"`{rule.name}`: {_meaning(rule)} ({_default(rule)})" for rule in rules_of(row.options)]
+            options = [_described(rule) for rule in rules_of(row.options)]
             lines.append(f"| `{each.name}` | {row.meaning} | {'; '.join(options) or 'none'} |")
     return "\n".join(lines) + "\n"
 

@@ -16,7 +16,7 @@ from kc_vla.launching.kinds import PORT, ExistingPath, HostAddress
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the one process."""
-    here = "address to listen at; the default is reached from this machine alone"
+    here = "address to listen at; 127.0.0.1: only this machine can open the page"
     arguments = [
         Argument("bag", ExistingPath(needed=True), description="a bag, or a folder with bags in it"),
         Argument("port", PORT, default_value=str(ANNOTATION_PAGE), description="port of the page"),

@@ -123,20 +123,22 @@ def generate_launch_description() -> LaunchDescription:
                 "instruction",
                 AnyText(),
                 default_value="",
-                description="what to do; empty: wait for the action execute_instruction",
+                description="instruction to carry out; empty: wait for the action execute_instruction",
             ),
             Argument(
                 "sequence",
                 AnyText(),
                 default_value="",
-                description="or what to do one after the other: composite-test-001 and the like, which have their own "
-                "scene, or a file with an instruction in each line",
+                description="several instructions in place of instruction:=: the name of a sequence, such as "
+                "composite-test-001, which has a scene of its own; or a file with an instruction in "
+                "each line",
             ),
             Argument(
                 "scene",
                 AnyText(),
                 default_value="home1",
-                description="home1 to home30, house1 to house30 of two floors, or the number of ALFRED's floor plans",
+                description="scene: home1 to home30; house1 to house30, with two floors; or the number of a floor "
+                "plan of ALFRED",
             ),
             Argument(
                 "seed",
@@ -148,20 +150,21 @@ def generate_launch_description() -> LaunchDescription:
                 "pace",
                 Number(0, 1e6),
                 default_value="20.0",
-                description="times as fast as it would be; 0: no time passes",
+                description="speed-up of the durations of skills; 0: skills take no time",
             ),
             Argument(
                 "memory",
                 OneOf(("both", "long", "short", "none", "history", "context")),
                 default_value="both",
-                description="what the robot remembers with; history: the last things seen; context: those handled",
+                description="memories of the robot; history: the last things that it saw; context: the things that "
+                "it handled",
             ),
             Argument(
                 "memory_nodes",
                 Switch(),
                 default_value="true",
-                description="whether the nodes long_term_memory and short_term_memory remember, whom others can ask "
-                "while the robot works; false: the planner by itself",
+                description="true: the memories run in the nodes long_term_memory and short_term_memory, which other "
+                "clients can query while the robot works; false: they run in the planner's process",
             ),
             Argument(
                 "output",
@@ -179,26 +182,29 @@ def generate_launch_description() -> LaunchDescription:
                 "token",
                 AnyText(),
                 default_value="",
-                description="token that lets a person send instructions from the live map; empty: it only shows",
+                description="token with which a person can send instructions from the live map; empty: the map is "
+                "read-only",
             ),
             Argument(
                 "memory_store",
                 NewPath("file"),
                 default_value=[argument("output"), "/memory", Suffix(), ".db"],
-                description="file of the long-term memory, which outlives it; a new one is made. The home begins anew "
-                "with each launch: what was moved the last time is not where it is remembered",
+                description="file of the long-term memory; it is made if it is missing, and outlives the launch. The "
+                "home begins anew with each launch, so things can be elsewhere than the memory has them",
             ),
             Argument(
                 "map_id",
                 AnyText(),
                 default_value="",
-                description="map that the long-term memory is in; empty: called after scene and seed, or the sequence",
+                description="map of the long-term memory; empty: a map named after scene and seed, or after the "
+                "sequence",
             ),
             Argument(
                 "planner",
                 OneOf(("auto", "grammar", "model")),
                 default_value="auto",
-                description="what makes plans; grammar: offline; model: a language model; auto: that of llm:=, if any",
+                description="planner; grammar: offline; model: a language model; auto: the model if llm:= names "
+                "one, otherwise the grammar",
             ),
             Argument("llm", AnyText(), default_value="", description="name of the language model"),
             Argument(
@@ -211,13 +217,13 @@ def generate_launch_description() -> LaunchDescription:
                 "offline",
                 Switch(),
                 default_value="true",
-                description="whether the grammar plans where the model does not answer; what planned is in each result",
+                description="true: the grammar plans if the model gives no plan; each result names its planner",
             ),
             Argument(
                 "cache",
                 NewPath("folder", needed=False),
                 default_value="",
-                description="folder for the model's answers; empty: none",
+                description="folder in which the model's answers are cached; empty: none",
             ),
             *parameter_arguments("household.yaml"),
             OpaqueFunction(function=check),

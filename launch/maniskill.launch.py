@@ -162,19 +162,21 @@ def generate_launch_description() -> LaunchDescription:
                 "task",
                 Checked(check_task),
                 default_value="counting",
-                description="which task to run; all: each; none: wait",
+                description="task to run; all: every task; none: wait for the action run_task",
             ),
             Argument(
                 "simulator",
                 OneOf(tuple(dict.fromkeys(("maniskill", "toy", *added_names("kc_vla.simulators"))))),
                 default_value="maniskill",
-                description="what plays the robot; toy: task counting on a line, to try and to break the graph",
+                description="simulator; toy: the task counting in one dimension, to test how the graph reacts to "
+                "faults",
             ),
             Argument(
                 "simulator_options",
                 Checked(check_options, empty=True),
                 default_value="",
-                description="options without an argument here, as of another package's simulator, e.g. '{length: 50}'",
+                description="options of the simulator that have no argument here, such as those of another package, "
+                "e.g. '{length: 50}'",
             ),
             *robot_arguments("panda_sim", "the robot: a name of robots/, or a YAML file, e.g. with other views"),
             Argument(
@@ -187,13 +189,13 @@ def generate_launch_description() -> LaunchDescription:
                 "episodes",
                 Number(1, 100_000, whole=True),
                 default_value="1",
-                description="how many episodes of a task, seeds counting up",
+                description="number of episodes of each task; the seeds count up",
             ),
             Argument(
                 "variant",
                 OneOf(("standard", "hard", "paper")),
                 default_value="standard",
-                description="ranges of what chance decides in the task",
+                description="variant of the task: its random ranges",
             ),
             *renamed(
                 "looks",
@@ -201,14 +203,14 @@ def generate_launch_description() -> LaunchDescription:
                     "visual_randomization",
                     OneOf(("standard", "varied")),
                     default_value="standard",
-                    description="one room for all episodes, or each episode its own",
+                    description="standard: all episodes have one room; varied: each episode has a room of its own",
                 ),
             ),
             Argument(
                 "assets",
                 OneOf(("shapes", "libero")),
                 default_value="shapes",
-                description="what task kitchen is made of; libero: textured meshes that kc-vla[libero] installs",
+                description="assets of the task kitchen; libero: textured meshes that kc-vla[libero] installs",
             ),
             output_argument("bags, videos and summaries"),
             Argument(
@@ -229,25 +231,26 @@ def generate_launch_description() -> LaunchDescription:
                 "image_size",
                 Number(16, 2048, whole=True),
                 default_value="256",
-                description="pixels, every camera, square",
+                description="width and height of the images of every camera, px",
             ),
             Argument(
                 "depth",
                 OneOf(("auto", "true", "false")),
                 default_value="auto",
-                description="publish the depth of every camera, and record it; auto: if skills depend on a detector",
+                description="true: publish and record the depth of every camera; auto: only if skills use a "
+                "detector of images",
             ),
             Argument(
                 "renderer",
                 OneOf(("auto", "gpu", "cpu")),
                 default_value="auto",
-                description="what renders the cameras' images",
+                description="renderer of the cameras' images",
             ),
             Argument(
                 "report",
                 OneOf(("full", "summary", "none")),
                 default_value="full",
-                description="what is made of each episode; full: video, contact sheet and summary",
+                description="report of each episode; full: video, contact sheet and summary",
             ),
             planner_argument(),
             instruction_argument(),

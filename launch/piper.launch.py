@@ -1,4 +1,4 @@
-"""The whole graph around an AgileX Piper, or an emulated one, as robot.launch.py has it; until Ctrl-C parks it.
+"""The whole graph around an AgileX Piper, or an emulated one, as in robot.launch.py. Ctrl-C parks the arm.
 
 ros2 launch kc_vla piper.launch.py
 ros2 launch kc_vla piper.launch.py arm:=piper can:=can0 cameras:=desk.yaml policy:=joy task:=counting record:=true

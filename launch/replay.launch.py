@@ -1,4 +1,4 @@
-"""A recorded episode, played to the live selector, buffer and policy as their cameras would, and compared with them.
+"""Plays a recorded episode to the live selector, buffer and policy, and compares their output with the recording.
 
 ros2 launch kc_vla replay.launch.py bag:=runs/<episode>/bag
 """
@@ -120,13 +120,13 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             Argument("bag", ExistingPath(needed=True), description="recorded episode: a bag folder, or a file of one"),
-            Argument(
-                "rate", Number(0.01, 100.0), default_value="1.0", description="times as fast as the cameras saw it"
-            ),
+            Argument("rate", Number(0.01, 100.0), default_value="1.0", description="speed relative to the recording"),
             *selector_argument("replay"),
             *model_arguments(),
             policy_argument(
-                "replay", "auto", {"auto": "as the bag was recorded, if it can be asked", "none": "nothing"}
+                "replay",
+                "auto",
+                {"auto": "the policy that recorded the bag, if it can be replayed", "none": "no policy"},
             ),
             *policy_model_arguments(),
             *policy_server_arguments(),

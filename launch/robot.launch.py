@@ -1,4 +1,4 @@
-"""The whole graph around a robot: cameras, selector, buffer, policy, controller, arm; until Ctrl-C parks it.
+"""The whole graph around a robot: cameras, selector, buffer, policy, controller, arm. Ctrl-C parks the arm.
 
 ros2 launch kc_vla robot.launch.py robot:=piper
 ros2 launch kc_vla robot.launch.py robot:=ur5e_ros cameras:=desk.yaml policy:=joy

@@ -57,8 +57,10 @@ def parser_of(play: Verb, check: Verb, collect: Verb, evaluate: Verb) -> argpars
 
 def ask_seeds(parser: argparse.ArgumentParser, split: str) -> None:
     """Ask which seeds are taken, of `split` where nobody says."""
-    parser.add_argument("--split", default=split, choices=list(SPLITS), help=f"to take seeds from (default {split})")
-    parser.add_argument("--skip", type=not_negative, default=0, help="seeds at its start that are left out (0)")
+    parser.add_argument("--split", default=split, choices=list(SPLITS), help=f"split of the seeds (default {split})")
+    parser.add_argument(
+        "--skip", type=not_negative, default=0, help="number of seeds to leave out at the start of the split (0)"
+    )
 
 
 def ask_processes(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +90,7 @@ def _ask_play(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--seed", type=not_negative, required=True, help="seed of the episode")
     verb.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     _ask_assets(verb, "assets of the task kitchen")
-    verb.add_argument("--skip-waits", action="store_true", help="leave out what is drawn while the arm only waits")
+    verb.add_argument("--skip-waits", action="store_true", help="leave out the frames in which the arm only waits")
     verb.add_argument("-o", "--output", type=Path, help="file (default: TASK-VARIANT[-LOOKS]-SEED.mp4 here)")
 
 
@@ -102,13 +104,15 @@ def _ask_check(verb: argparse.ArgumentParser) -> None:
         help="how experts are executed: planned at every step, or in chunks that come 0, 2 or 5 steps late; "
         "can be repeated",
     )
-    verb.add_argument("--split", default="test", choices=list(SPLITS), help="seeds of experts and determinism")
-    verb.add_argument("--episodes", type=positive, default=100, help="per expert and way of executing it (100)")
+    verb.add_argument(
+        "--split", default="test", choices=list(SPLITS), help="split of the seeds for experts and determinism"
+    )
+    verb.add_argument("--episodes", type=positive, default=100, help="episodes of each expert in each mode (100)")
     verb.add_argument("--probe-episodes", type=positive, default=400, help="episodes to train a probe on (400)")
     verb.add_argument("--repeats", type=positive, default=20, help="episodes per task that are played twice (20)")
     ask_processes(verb)
     verb.add_argument("--image-size", type=positive, default=96, help="px of the images (default 96)")
-    verb.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+    verb.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this file")
 
 
 def _ask_collect(verb: argparse.ArgumentParser) -> None:
@@ -131,20 +135,22 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--played",
         action="store_true",
-        help="with --detections: moments of an arm that does the instructions of each kitchen, instead of drawn ones",
+        help="with --detections: record moments of an arm that carries out the instructions of each kitchen, not "
+        "random moments",
     )
     _ask_assets(verb, "assets of the kitchens, with --detections")
     verb.add_argument(
         "--plans",
         action="store_true",
-        help="for a policy: few frames, the arm pushed off its way at times, and what the expert would do from each",
+        help="for a policy: record few frames, push the arm off its path at times, and store the expert's plan for "
+        "each frame",
     )
     verb.add_argument(
         "--from-policy",
         nargs="?",
         const="policy",
         metavar="MODEL",
-        help="the same in the states that a learned policy reaches (DAgger), by default the one called policy",
+        help="as --plans, but a learned policy drives (DAgger); default: the model called policy",
     )
     verb.add_argument(
         "--whole",
@@ -154,10 +160,13 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--skill",
         choices=SKILLS,
-        help="for a policy that is to do a skill of the arm: how its planned motion does it, in prepared kitchens",
+        help="for a policy of a skill of the arm: record the planned motion of the skill in prepared kitchens",
     )
     verb.add_argument(
-        "--thing", default="", metavar="ID", help="with --skill: what it is of (drawer_1, or stove for switches)"
+        "--thing",
+        default="",
+        metavar="ID",
+        help="with --skill: furniture of the skill (drawer_1, or stove for switches)",
     )
     verb.add_argument(
         "--camera",
@@ -168,9 +177,12 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--events",
         action="store_true",
-        help="with plans: what events take for keyframes is kept too, for kc-vla train policy --set keyframes=events",
+        help="with --plans: also store the keyframes that events select, for kc-vla train policy --set "
+        "keyframes=events",
     )
-    verb.add_argument("--policy-models", default="", help="folder of models with it (default: those shipped)")
+    verb.add_argument(
+        "--policy-models", default="", help="folder of models with this model (default: the shipped models)"
+    )
     verb.add_argument(
         "--policy-share", type=share, default=0.8, help="share of the time in which the policy drives (default 0.8)"
     )
@@ -178,20 +190,28 @@ def _ask_collect(verb: argparse.ArgumentParser) -> None:
         "--late",
         type=not_negative,
         metavar="N",
-        help="frames that it is given a keyframe late at most, as by a selector (12); 0 where cues are short",
+        help="most frames by which the policy gets a keyframe late, as from a selector (12); use 0 for tasks with "
+        "short cues",
     )
     verb.add_argument(
-        "--stretch", type=positive, metavar="N", help="frames that are kept of each episode with plans (default: all)"
+        "--stretch",
+        type=positive,
+        metavar="N",
+        help="length of the segment that is recorded of each episode, frames (default: all)",
     )
     verb.add_argument(
-        "--begin-by", type=not_negative, default=0, metavar="N", help="they begin at a frame drawn up to this one (0)"
+        "--begin-by",
+        type=not_negative,
+        default=0,
+        metavar="N",
+        help="last frame at which such a segment may begin; the frame is random (0)",
     )
 
 
 def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
     verb.description = (
-        "Play episodes of a learned selector and policy, each in lock-step. The same command goes on where "
-        "it was interrupted. Writes table.md, results.json, episodes.jsonl, and a film of each failure."
+        "Play episodes of a learned selector and policy, each in lock-step. The same command goes on where it was "
+        "interrupted. Writes table.md, results.json, episodes.jsonl, and a video of each failure."
     )
     verb.add_argument("what", choices=["policy"], help="what is measured")
     _ask_tasks(verb)
@@ -210,8 +230,8 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--keyframes",
         choices=_KEYFRAMES,
-        help="who chooses them: the learned selector, events that need no labels, the simulator's truth, or none "
-        "is given (default events for a policy that was trained with them, or else learned)",
+        help="origin of the keyframes: the learned selector, events (without labels), the simulator's truth "
+        "(oracle), or none (default events for a policy that was trained with them, or else learned)",
     )
     verb.add_argument(
         "--execute-steps", type=positive, default=5, help="actions of a chunk before the next is requested (5)"
@@ -222,8 +242,13 @@ def _ask_evaluate(verb: argparse.ArgumentParser) -> None:
         default=0,
         help="control steps of 50 ms until a chunk is used, with --execute-steps at most 16 (default 0)",
     )
-    verb.add_argument("--blend-steps", type=not_negative, default=3, help="fade from chunk to chunk (default 3)")
-    verb.add_argument("--untold", action="store_true", help="do not tell the policy which actions run meanwhile")
+    verb.add_argument(
+        "--blend-steps",
+        type=not_negative,
+        default=3,
+        help="actions over which consecutive chunks are blended (default 3)",
+    )
+    verb.add_argument("--untold", action="store_true", help="do not give the policy the actions that run meanwhile")
     verb.add_argument(
         "--noise",
         type=share,

@@ -67,7 +67,7 @@ class ManiskillOptions:
     visual_randomization: str = option("visual randomization of the rooms", STANDARD_LOOKS, choices=tuple(LOOKS))
     assets: str = option("assets of the kitchen", STANDARD_ASSETS, choices=tuple(ASSETS))
     depth: bool = option("depth images beside the color images", False)
-    script: bool = option("follow the script of a task such as the kitchen's; false: only the robot acts", True)
+    script: bool = option("whether a task such as the kitchen follows its script; false: only the robot acts", True)
 
 
 def _maniskill(context: SimulatorContext, options: ManiskillOptions) -> Simulation:
@@ -100,7 +100,9 @@ def _toy(context: SimulatorContext, options: NoOptions) -> Simulation:
 
 
 MANISKILL = SimulatorKind("the memory tasks, in ManiSkill", ManiskillOptions, _maniskill)
-TOY = SimulatorKind("the task counting in one dimension, without physics, to test the graph in faults", NoOptions, _toy)
+TOY = SimulatorKind(
+    "the task counting in one dimension, without physics, to test how the graph reacts to faults", NoOptions, _toy
+)
 SIMULATORS: OpenTable[SimulatorKind[Any]] = OpenTable(
     "kc_vla.simulators",
     "simulator",

@@ -40,7 +40,7 @@ class Execution:
 
     Attributes:
         execute_steps: control steps of a chunk before the next is asked for.
-        blend_steps: fade from chunk to chunk, control steps.
+        blend_steps: actions over which consecutive chunks are blended, control steps.
         latency_steps: a chunk is used so long after it was asked for, control steps.
         told: whether the policy gets the actions that will have run by then (trained-in real-time chunking).
 

@@ -20,10 +20,10 @@ from kc_vla_sim.errors import SimulationError
 from kc_vla_sim.evaluate.regimes import TABLES
 
 _ABOUT = """\
-table1: what a memory is worth. The same network learns from the same data in as many steps with keyframes, with none,
-and with frames at a stride, and each plays the same episodes. table3: what it is worth to be told which keyframe is
-which. The same command goes on where it was interrupted. Trainings, models, episodes, tables, JSON and plots are in the
-output folder, which both tables can share.
+table1: what a memory is worth. One network is trained with keyframes, without a history, and with frames at a stride:
+on the same data, for the same number of steps. Each result plays the same episodes. table3: what the order of the
+keyframes is worth. The same command continues an interrupted run. Trainings, models, episodes, tables, JSON and plots
+are in the output folder, which both tables can share.
 """
 
 
@@ -64,7 +64,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help=f"selector (default {DRIVEN_SELECTOR} of those shipped, {SELECTOR} elsewhere)",
     )
-    parser.add_argument("--selector-models", default="", help="folder of models with it (default: those shipped)")
+    parser.add_argument(
+        "--selector-models", default="", help="folder of models with this model (default: the shipped models)"
+    )
     parser.add_argument("--image-size", type=positive, default=256, help="px of each camera (default 256)")
     parser.add_argument("--renderer", default="auto", help="auto, gpu or cpu (default auto)")
     ask_processes(parser)

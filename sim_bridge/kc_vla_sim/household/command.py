@@ -51,7 +51,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a person moves, hides or uses a thing between two tasks, and the detector errs",
     )
     parser.add_argument(
-        "--no-feedback", action="store_true", help="the robot takes no notice of how its plan turns out"
+        "--no-feedback", action="store_true", help="the robot does not react to the results of its plan"
     )
     parser.add_argument(
         "--shown",

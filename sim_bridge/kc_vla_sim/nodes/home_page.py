@@ -1,4 +1,4 @@
-"""Node `home_page`: the live map of a home in the browser of this machine; without a token nobody controls by it."""
+"""Node `home_page`: serves the live map of a home on this machine; without a token the map is read-only."""
 
 from __future__ import annotations
 

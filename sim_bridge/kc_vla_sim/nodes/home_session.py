@@ -1,4 +1,4 @@
-"""Node `home_session`: gives instructions one after another, and writes what each took, with memory and without any.
+"""Node `home_session`: sends instructions one after another, and reports the cost of each with and without a memory.
 
 Each is also played, beside, in a copy of the home as it was, by a robot without a memory. An instruction whose planner
 ends is over; the next one is for the planner that is started again.
@@ -44,7 +44,7 @@ class HomeSessionParameters(NodeParameters):
 
     instruction: str = parameter("", "instruction")
     sequence: str = parameter(
-        "", "several instructions: a sequence that comes with the stack, or a file with one in each line"
+        "", "several instructions: the name of a sequence of the stack, or a file with an instruction in each line"
     )
     scene: str = parameter("home1", "scene of the household")
     seed: int = parameter(0, "seed of the places of all objects", low=0, high=2**31 - 1)

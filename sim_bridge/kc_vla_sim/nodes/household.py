@@ -1,4 +1,4 @@
-"""Node `household`: the symbolic household as a robot in a home, which does one skill at a time and tells what it sees.
+"""Node `household`: the symbolic household as a robot in a home. It does one skill at a time, and reports what is seen.
 
 A skill takes its time, `pace` times as fast as it would be. One that is cancelled stops where it is: the world is as it
 was before, but for the time.

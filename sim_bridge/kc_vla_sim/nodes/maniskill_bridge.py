@@ -59,10 +59,11 @@ class BridgeParameters(RobotParameters):
     assets: str = parameter(STANDARD_ASSETS, "assets of a kitchen", choices=tuple(ASSETS))
     depth: bool = parameter(False, "publish the depth of every camera, 32FC1, m, where the simulator has it")
     boxes: bool = parameter(False, "publish the boxes of the objects that each view shows, as a detector does")
-    script: bool = parameter(True, "follow the script of a task such as the kitchen's; false: only the robot acts")
-    instruction: str = parameter("", "what an episode without a script is about; empty: what its task is")
+    script: bool = parameter(True, "whether a task such as the kitchen follows its script; false: only the robot acts")
+    instruction: str = parameter("", "instruction of an episode without a script; empty: that of its task")
     options: str = parameter(
-        "", "options of the simulator that have no parameter here, as those of another package, e.g. '{length: 50}'"
+        "",
+        "options of the simulator that have no parameter here, such as those of another package, e.g. '{length: 50}'",
     )
     expert_horizon: int = parameter(32, "most actions that the expert plans ahead", low=1, high=512)
     resend_after: float = parameter(0.5, "s after which a waiting frame is published again", low=0.05, high=10.0)

@@ -58,13 +58,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--skill", choices=SKILLS, help="this skill alone, in kitchens that are prepared for it")
     parser.add_argument(
-        "--thing", default="", metavar="ID", help="with --skill: what it is of (drawer_1, or stove for switches)"
+        "--thing",
+        default="",
+        metavar="ID",
+        help="with --skill: furniture of the skill (drawer_1, or stove for switches)",
     )
     parser.add_argument(
         "--by",
         action="append",
         choices=[each.value for each in SkillWay],
-        help="with --skill: the way by which it is done; can be repeated, for both on the same kitchens (motion)",
+        help="with --skill: what does the skill; can be repeated, for both in the same kitchens (motion)",
     )
     parser.add_argument("--models", default="", help="folder of models with the policy (default: those shipped)")
     parser.add_argument("--policy", default="policy", metavar="MODEL", help="name of the policy there (policy)")

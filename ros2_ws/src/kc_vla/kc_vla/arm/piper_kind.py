@@ -15,14 +15,18 @@ class PiperOptions:
     """Where a Piper is, how it is mounted, and what it is sent at enabling."""
 
     channel: str = option("CAN interface, up at 1 Mbit/s", "can0")
-    bus: str = option("python-can's name of the kind of bus; kc_vla_socket: an emulated arm", "socketcan")
+    bus: str = option("kind of bus, by python-can's name; kc_vla_socket: the bus of an emulated arm", "socketcan")
     mount: str = option(
-        "installation position, cable to the rear, sent at enabling; none given: what the arm is set to",
+        "installation position, seen with the cable to the rear; the controller sends it whenever it enables the "
+        "arm. Without this option the arm keeps its own setting",
         "",
         choices=("", "upright", "left", "right"),
     )
     load: str = option(
-        "end load, sent at enabling; none given: what the arm is set to", "", choices=("", "none", "half", "full")
+        "end load; the controller sends it whenever it enables the arm. Without this option the arm keeps its own "
+        "setting",
+        "",
+        choices=("", "none", "half", "full"),
     )
     gripper_effort: float = option("largest torque of the gripper, N m", 1.0, low=0.05, high=5.0)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from kc_vla.cli.training import learning_status
 
 _TEXT = """\
-Make what policy:=lerobot runs of an ACT policy that LeRobot has trained: an ONNX file beside LeRobot's own, with the
-normalisation inside. LeRobot itself is not needed.
+Export an ACT policy that LeRobot has trained, for policy:=lerobot: an ONNX file beside LeRobot's own, with the
+normalization inside. LeRobot itself is not needed.
 """
 _EXAMPLE = """\
 example:

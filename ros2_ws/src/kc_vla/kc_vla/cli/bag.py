@@ -32,9 +32,21 @@ def _add_arguments(bag: argparse.ArgumentParser) -> None:
     cut = actions.add_parser("cut", help="a part of a bag as a new bag")
     cut.add_argument("bag", help="bag folder, .mcap or .db3 file")
     cut.add_argument("output", help="folder of the new bag; it must not exist")
-    cut.add_argument("--from", dest="begin", type=float, default=0.0, metavar="S", help="s from its first message")
     cut.add_argument(
-        "--to", dest="end", type=float, default=float("inf"), metavar="S", help="s since its first message"
+        "--from",
+        dest="begin",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="begin of the cut, s after the first message of the bag",
+    )
+    cut.add_argument(
+        "--to",
+        dest="end",
+        type=float,
+        default=float("inf"),
+        metavar="S",
+        help="end of the cut, s after the first message of the bag",
     )
     cut.add_argument("--topics", nargs="+", metavar="TOPIC", help="topics to keep (default: all)")
     merge = actions.add_parser("merge", help="several bags as one new bag, in the order of time")
@@ -42,7 +54,9 @@ def _add_arguments(bag: argparse.ArgumentParser) -> None:
     merge.add_argument("bags", nargs="+", metavar="bag", help="bag folder, .mcap or .db3 file")
     for action, run in ((cut, _cut), (merge, _merge)):
         action.add_argument(
-            "--storage", choices=("mcap", "sqlite3"), help="storage format of the new bag (default: as the first)"
+            "--storage",
+            choices=("mcap", "sqlite3"),
+            help="storage format of the new bag (default: that of the first bag)",
         )
         action.set_defaults(run=run)
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 _ABOUT = """\
 Look at the machine, each thing in a line: ROS 2 and its middleware, shared memory, CAN buses, cameras, GPU and what
-uses it, Vulkan, models, real-time permission, disk, ports, clock. Nothing is changed, root is not needed, and what does
-not answer in time is told. `./setup.sh --check` looks at what is installed; this at whether it works here.
+uses it, Vulkan, models, real-time permission, disk, ports, clock. The doctor changes nothing, needs no root, and
+reports a check that takes too long. `./setup.sh --check` lists missing parts; the doctor checks whether they work here.
 
-With --arm it looks at a Piper: role, firmware, motors, limits, pose, collision levels and gripper, each with what to do
-where it is not ok.
+With --arm the doctor looks at a Piper: role, firmware, motors, limits, pose, collision levels and gripper. If one of
+them is not ok, its line says what to do.
 """
-_EPILOG = "exit status: 0 all is well, or warnings only; 1 a failure, or no look at all; 2 wrong arguments"
+_EPILOG = "exit status: 0 all is well, or warnings only; 1 a failure, or a doctor that could not run; 2 wrong arguments"
 
 
 def main(words: Sequence[str]) -> int:

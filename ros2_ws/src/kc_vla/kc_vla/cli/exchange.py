@@ -50,33 +50,40 @@ def add_import(actions: Any) -> None:
     action.add_argument("--task", help="name of the task (default: by its instruction)")
     action.add_argument("--instruction", default="", help="instruction in words (default: the source's, or the task's)")
     action.add_argument("--name", help="name of the episode, if there is only one")
-    text = "a video; of a data set, the key of its camera: for the view called NAME; may be repeated"
+    text = "view NAME from X: a video, or the key of a camera in a data set; may be repeated"
     action.add_argument("--view", metavar="NAME=X", action="append", default=[], help=text)
     action.add_argument("--third-person", metavar="X", help="the same as --view third_person=X")
     action.add_argument("--wrist", metavar="X", help="the same as --view wrist=X")
     action.add_argument("--joints", type=Path, metavar="CSV", help="beside videos: time in s, then the joints")
-    action.add_argument("--topics", type=Path, metavar="YAML", help="for bags: a file of our topics and theirs")
+    action.add_argument(
+        "--topics",
+        type=Path,
+        metavar="YAML",
+        help="for bags: YAML file that maps the stack's topics to those of the bag",
+    )
     text = "of bags: number of the {} picture of the first view to import, from 0 on (default: all)"
     action.add_argument("--from", dest="first", type=int, metavar="N", help=text.format("first"))
     action.add_argument("--to", dest="last", type=int, metavar="N", help=text.format("last"))
     action.add_argument(
         "--rate", type=float, metavar="FPS", help="true frame rate of a data set that states a wrong one"
     )
-    names = "names of the numbers of a data set's {}, where it does not tell them, e.g. {}"
+    names = "names of the numbers of a data set's {}, if the data set has none, e.g. {}"
     pose, delta = "x,y,z,qx,qy,qz,qw,gripper", "dx,dy,dz,rx,ry,rz,gripper"
     action.add_argument("--state", metavar="NAMES", help=names.format("state", pose))
     action.add_argument("--action", metavar="NAMES", dest="action_names", help=names.format("action", delta))
-    text = "m and rad that a 1 of a data set's tool deltas means, where they are normalized, as 0.1,-0.1 (1,1)"
+    text = "m and rad for which the number 1 stands in a data set's normalized tool deltas, such as 0.1,-0.1 (1,1)"
     action.add_argument("--delta-units", metavar="M,RAD", help=text)
     text = "numbers of a closed and an open gripper in a data set's tool deltas, as --gripper=-1,1 (0,1)"
     action.add_argument("--gripper", metavar="CLOSED,OPEN", help=text)
     action.add_argument(
-        "--degrees", action="store_true", help="a data set's joints are in degrees, but for the gripper"
+        "--degrees", action="store_true", help="the joints of a data set, except the gripper, are in degrees"
     )
     action.add_argument(
         "--jpeg-quality", type=int, default=95, help="JPEG quality of images from videos, 1 to 100 (95)"
     )
-    action.add_argument("--raw", action="store_true", help="images as they are, for a replay by the live nodes; large")
+    action.add_argument(
+        "--raw", action="store_true", help="store images uncompressed, for nodes that read only raw images; large"
+    )
     action.set_defaults(run=_import)
 
 

@@ -36,7 +36,7 @@ few episodes, so on from the shipped model, the head alone:
 Then: kc-vla export selector runs/selector
 """
 _EXPORT = """\
-Make what the stack runs of a trained selector: ONNX files of trunk and head, and for each task the threshold that does
+Export a trained selector for the stack: ONNX files of backbone and head, and for each task the threshold that does
 best on validation episodes. They are entered in the registry of a folder of models.
 ---
 example:
@@ -53,7 +53,7 @@ Then: ros2 launch kc_vla piper.launch.py models:=my_models
 """
 _EVAL = """\
 Measure selectors, the rules or the events on recorded episodes, free-running as in the stack: precision, recall, F1 and
-distance in frames, as tables, and for each episode a picture of a selector's scores and keyframes.
+distance in frames, as tables, and for each episode an image of a selector's scores and keyframes.
 ---
 examples:
   kc-vla eval selector --models my_models
@@ -89,23 +89,23 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
         help="`trunk` (the backbone), `head` or both (`trunk,head`)",
     )
     train.add_argument("--models", type=Path, help="folder with the registry of --init (default: the models shipped)")
-    train.add_argument("--trunk", type=Path, metavar="RUN", help="go on from the first stage of this run")
+    train.add_argument(
+        "--trunk", type=Path, metavar="RUN", help="take the backbone of this run, and train only the second stage"
+    )
     train.add_argument(
         "--tasks",
         type=Path,
         metavar="YAML",
         help="tasks of the data that are not in the task table: see docs/data_sets.md",
     )
-    add_camera(
-        train, "a view of the robot that the selector looks at, such as wrist; several: side by side (third_person)"
-    )
+    add_camera(train, "view that the selector uses, such as wrist; several views are used side by side (third_person)")
     add_arithmetic(train)
 
     export = _verb(verbs, "export", "make ONNX files of a trained selector", _EXPORT, runs["export"])
     export.add_argument(
         "run_folder", type=Path, metavar="run", help=f"folder of the training: --output of `kc-vla train`, e.g. {_RUN}"
     )
-    learnt_from = "episodes it was learnt from: its tasks, and the ranges of 8-bit numbers"
+    learnt_from = "episodes of the training, for the tasks and the ranges of 8-bit numbers"
     _folders(export, "--data", f"{learnt_from}; repeatable (the run's own)")
     _folders(export, "--validation", "episodes to choose the thresholds by; repeatable (the run's own)")
     add_entry(export, SELECTOR)
@@ -133,9 +133,9 @@ def learning_parser(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     )
     judge.add_argument("--models", type=Path, help="folder with a registry (default: the models shipped)")
     judge.add_argument("--model", action="append", help=f"name; repeatable, for a comparison ({SELECTOR})")
-    add_camera(judge, "the cameras of these episodes (those that the selector has learnt from)")
+    add_camera(judge, "the cameras of these episodes (those of the selector's training)")
     judge.add_argument("--disturbed", action="store_true", help="also with lost frames, other light, other speed")
-    judge.add_argument("--strips", type=int, default=1000, help="images of at most so many episodes of a data set")
+    judge.add_argument("--strips", type=int, default=1000, help="most episodes of a data set of which images are made")
 
     annotate = _verb(verbs, "annotate", "mark keyframes of recorded episodes by rules", _ANNOTATE, runs["annotate"])
     _folder(annotate, "--data", str(DATA), "episodes to annotate")
@@ -163,7 +163,7 @@ def _verb(verbs: Any, name: str, text: str, more: str, run: Run) -> argparse.Arg
 def add_camera(parser: argparse.ArgumentParser, text: str) -> None:
     """Add `--camera`, of which `text` says what it is for, to be parsed by `keyframes.cameras.parse_cameras`."""
     metavar = "VIEW[=NAME]"
-    more = "; repeatable, with the data set's NAME of it where that is unusual"
+    more = "; repeatable; NAME is the key of the view in the data set, if it is unusual"
     parser.add_argument("--camera", action="append", metavar=metavar, help=text + more)
 
 

@@ -28,16 +28,32 @@ def add_build_arguments(build: argparse.ArgumentParser) -> None:
     )
     build.add_argument("--topic", default="", help="topic of recorded detections (default: the only one)")
     build.add_argument(
-        "--frame", default="", help="frame of the map (default: of the detections, or the base of the camera's)"
+        "--frame",
+        default="",
+        help="frame of the map (default: that of the detections, or the base frame of the camera's file)",
     )
-    build.add_argument("--camera", type=Path, metavar="FILE", help="its place, of kc-vla calibrate hand-eye")
     build.add_argument(
-        "--lens", type=Path, metavar="FILE", help="its lens: of images without camera_info, and of what --camera sees"
+        "--camera", type=Path, metavar="FILE", help="file with the pose of the camera, of kc-vla calibrate hand-eye"
     )
-    build.add_argument("--period", type=moment, metavar="S", help="between two looks (default 0.5; images: 0.2)")
+    build.add_argument(
+        "--lens",
+        type=Path,
+        metavar="FILE",
+        help="file with the lens of the camera: for images without camera_info, or for recorded detections of --camera",
+    )
+    build.add_argument(
+        "--period",
+        type=moment,
+        metavar="S",
+        help="s between two messages of detections (default 0.5), or between two images of a camera (default 0.2)",
+    )
     images = build.add_argument_group("images", "for a detector that looks at images")
     for name, what in (("images", "color images"), ("info", "camera_info"), ("depth", "aligned depth")):
         images.add_argument(f"--{name}", nargs="+", default=(), metavar="TOPIC", help=f"{what} (default: by type)")
     images.add_argument(
-        "--support", type=float, metavar="M", help="height of the surface that things stand on (default: 0 at an arm)"
+        "--support",
+        type=float,
+        metavar="M",
+        help="height of the surface that things stand on, m (default: 0 in "
+        "the base frame of an arm, and with --camera)",
     )

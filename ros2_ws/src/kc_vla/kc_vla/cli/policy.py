@@ -35,7 +35,7 @@ examples:
   kc-vla train policy --data data/plans/train --set init=shipped
 on from the policy that comes with the stack, such as for a desk of your own:
   kc-vla train policy --config models/policy/train.toml --init policy --set steps=2000 --output runs/mine
-another round, from what a person mended (takeover:=):
+another round, with the corrections of a person (takeover:=):
   kc-vla train policy --data data/demos --data data/takeovers --from-takeovers --init runs/policy --output runs/round2
 Then: kc-vla export policy runs/policy
 """
@@ -139,10 +139,10 @@ def _train_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--from-takeovers",
         action="store_true",
-        help="train on the person's frames alone in data sets that mark where a person took over from a policy; "
-        "on the others as a whole",
+        help="in data sets that mark takeovers, train only on the frames in which a person drove; use all frames of "
+        "other data sets",
     )
-    add_camera(parser, "a camera of the robot, that it looks at (all that the data have)")
+    add_camera(parser, "view that the policy uses (all that the data have)")
     add_settings(parser, "steps=2000")
     add_arithmetic(parser)
     return parser

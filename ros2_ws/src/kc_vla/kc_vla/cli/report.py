@@ -32,11 +32,15 @@ def _add_arguments(report: argparse.ArgumentParser) -> None:
     )
     report.add_argument("-o", "--output", help="folder (default: that of <episode>/bag; else <bag>-report beside it)")
     kinds = report.add_mutually_exclusive_group()
-    kinds.add_argument("--summary-only", action="store_true", help="neither video nor contact sheet")
-    kinds.add_argument("--path", action="store_true", help="only the tool's way and the running chunk, tool_path.png")
-    report.add_argument("--frame", type=int, help="for --path: the number of the frame, in place of some")
-    add_robot(report, "auto", "for --path: the robot that was recorded (auto: by its joints)")
-    report.add_argument("--missing", action="store_true", help="for a run: first report the episodes without a report")
+    kinds.add_argument(
+        "--summary-only", action="store_true", help="write only the summary, without video and contact sheet"
+    )
+    kinds.add_argument(
+        "--path", action="store_true", help="write only tool_path.png: the tool's path and the running chunk"
+    )
+    report.add_argument("--frame", type=int, help="for --path: number of the frame to draw (default: four frames)")
+    add_robot(report, "auto", "for --path: the recorded robot (auto: the robot with these joints)")
+    report.add_argument("--missing", action="store_true", help="for a run: first make the missing reports of episodes")
 
 
 def _report(arguments: argparse.Namespace) -> None:

@@ -97,7 +97,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("file", type=Path, help=text)
         action.add_argument("--format", choices=_FORMS, default="", help="(default: by the ending of the file)")
         action.set_defaults(run=run)
-    taken.add_argument("--replace", action="store_true", help="put it in the place of a map that has its name")
+    taken.add_argument("--replace", action="store_true", help="replace a map of the same name")
     add_way_actions(actions, _map)
     repair = actions.add_parser("repair", help="leave out what is damaged in a store; the file as it was is kept")
     former = actions.add_parser("mend")  # its name of before; the help does not show it

@@ -35,7 +35,7 @@ def main(words: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", choices=["policy"], help="what is served")
-    parser.add_argument("--protocol", choices=["openpi", "groot"], required=True, help="whose clients are answered")
+    parser.add_argument("--protocol", choices=["openpi", "groot"], required=True, help="protocol of the clients")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: this machine alone)")
     parser.add_argument("--port", type=port, help="(default: 8000 for openpi, 5555 for groot; 0: any free one)")
     parser.add_argument(
@@ -43,8 +43,8 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("--models", default="", help="folder with a registry of models (default: the shipped ones)")
     parser.add_argument("--name", default="policy", help="name of the policy in there (default: policy)")
-    add_robot(parser, "", "a name of robots/, or a YAML file (default: as the policy says)")
-    parser.add_argument("--mapping", default="", help="what clients call what it sees (default: the robot's)")
+    add_robot(parser, "", "a name of robots/, or a YAML file (default: the robot of the policy)")
+    parser.add_argument("--mapping", default="", help="mapping to the clients' names and units (default: the robot's)")
     parser.add_argument(
         "--dialect", choices=["n1.5", "n1.6"], help="groot: how the server describes its modalities (default: n1.6)"
     )

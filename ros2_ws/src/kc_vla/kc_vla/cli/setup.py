@@ -51,13 +51,21 @@ def add_piper_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("interface", nargs="?", default="can0", help="CAN interface (default can0)")
     parser.add_argument("--robot", default="piper", help="robot file to compare with (default piper)")
     parser.add_argument("--stroke", type=int, choices=(70, 100), help="stroke of the gripper, mm: small or large")
-    parser.add_argument("--gripper-zero", action="store_true", help="the fingers are closed now: that is 0")
+    parser.add_argument(
+        "--gripper-zero", action="store_true", help="set the zero of the gripper; its fingers must be closed now"
+    )
     parser.add_argument(
         "--collision", type=int, choices=range(9), metavar="LEVEL", help="level of all joints, 0 (no detection) to 8"
     )
     parser.add_argument("--load", choices=("none", "half", "full"), help="what the arm carries at its end")
     parser.add_argument("--role", choices=("follower", "leader"), help="follow commands, or lead another arm")
-    parser.add_argument("--joint-zero", type=int, choices=range(1, 7), metavar="JOINT", help="it is at its mark now")
+    parser.add_argument(
+        "--joint-zero",
+        type=int,
+        choices=range(1, 7),
+        metavar="JOINT",
+        help="set the zero of this joint, which must be at its mark now",
+    )
     parser.add_argument("--factory-limits", action="store_true", help="limits of all joints as from the factory")
     parser.add_argument(
         "--mount", choices=("upright", "left", "right"), help="how its base is mounted, cable to the rear"
@@ -73,13 +81,22 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     whats = parser.add_subparsers(dest="what", required=True, metavar="can|camera|realtime|piper")
     can = whats.add_parser("can", help="a CAN interface: bit rate, restart after bus-off, queue, up; its name")
     can.add_argument("interface", nargs="?", default="", help="(default: the only one)")
-    can.add_argument("--name", default="", help="fixed name for its USB adapter, ready whenever it is plugged in")
+    can.add_argument(
+        "--name", default="", help="fixed name of the USB adapter; udev then brings it up whenever you plug it in"
+    )
     can.add_argument("--bitrate", type=positive, metavar="BIT/S", help="(default 1000000, a Piper's)")
-    can.add_argument("--restart-ms", type=not_negative, metavar="MS", help="back from bus-off after (default 100)")
+    can.add_argument(
+        "--restart-ms",
+        type=not_negative,
+        metavar="MS",
+        help="time after which the interface leaves bus-off (default 100)",
+    )
     can.add_argument("--txqueuelen", type=positive, metavar="N", help="frames that may wait (default 1000)")
     camera = whats.add_parser("camera", help="a name that stays, /dev/kc_vla/NAME, by the camera's serial number")
     camera.add_argument("name", help="e.g. that of the robot's view")
-    camera.add_argument("--device", default="", help="as it is called now, e.g. /dev/video2 (default: the only one)")
+    camera.add_argument(
+        "--device", default="", help="present path of the device, e.g. /dev/video2 (default: the only one)"
+    )
     real_time = whats.add_parser("realtime", help="allow a user's control loop priority and locked memory")
     real_time.add_argument("--user", default="", help="(default: you)")
     piper = whats.add_parser("piper", help="what a Piper lacks out of its box: gripper, collision levels, mount, zeros")
@@ -88,7 +105,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         what.add_argument("--do", action="store_true", help="do it, after asking")
         what.add_argument("--yes", action="store_true", help="do it without asking")
     for what in (can, camera, real_time):
-        what.add_argument("--replace", action="store_true", help="also a file that another hand wrote or changed")
+        what.add_argument(
+            "--replace",
+            action="store_true",
+            help="also overwrite a file that a person or another program wrote or changed",
+        )
 
 
 def _set_up(options: argparse.Namespace) -> None:

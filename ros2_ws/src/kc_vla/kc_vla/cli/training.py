@@ -79,7 +79,7 @@ def add_entry(parser: argparse.ArgumentParser, name: str) -> None:
         "--models",
         type=Path,
         default=MODELS,
-        help=f"folder of models to add it to; a registry is made where there is none ({MODELS})",
+        help=f"folder of models to add it to; the registry is made if it is missing ({MODELS})",
     )
     add_name(parser, name)
 
@@ -87,7 +87,7 @@ def add_entry(parser: argparse.ArgumentParser, name: str) -> None:
 def add_name(parser: argparse.ArgumentParser, name: str) -> None:
     """Add what a model is to be called in a registry: `--name`, whose default is `name`, and `--replace`."""
     parser.add_argument("--name", default=name, help=f"its name there ({name})")
-    parser.add_argument("--replace", action="store_true", help="put it in the place of a model that has its name")
+    parser.add_argument("--replace", action="store_true", help="replace a model of the same name")
 
 
 def changed_settings(options: argparse.Namespace) -> dict[str, str]:

@@ -133,12 +133,17 @@ class RosOptions:
     command: str = option("topic of the commands")
     state: str = option("topic of the driver's joint states")
     gripper: GripperOptions = option("the gripper at the driver")
-    joints: tuple[str, ...] = option("the driver's names of the joints, in the file's order; empty: the same", ())
+    joints: tuple[str, ...] = option(
+        "the driver's names of the joints, in the order of the robot file; empty: the names of the robot file", ()
+    )
     angles: str = option("unit of the driver's angles", "rad", choices=tuple(ANGLES))
     rate: float = option("commands per second, Hz", 50.0, low=10.0, high=200.0)
     stale_after: float = option("s without a joint state after which the arm is lost", 0.2, low=0.05, high=1.5)
-    power: PowerOptions = option("switch of the motors; empty: the driver enables and disables them", PowerOptions())
-    velocities: tuple[float, ...] = option("sent along with a JointState, for drivers that expect more there", ())
+    power: PowerOptions = option(
+        "topic or service that enables and disables the motors; without this option the driver does that by itself",
+        PowerOptions(),
+    )
+    velocities: tuple[float, ...] = option("velocities to send in each JointState, for drivers that read them", ())
 
     def __post_init__(self) -> None:
         """Check the options together. Raises: OptionError."""

@@ -36,7 +36,7 @@ def detector_arguments(graph: str, default: str, nothing: str = _NOTHING) -> tup
             "detector",
             OneOf(tuple(meanings)),
             default_value=default,
-            description=f"what finds the objects that the memories take in; {told}",
+            description=f"detector of the objects for the memories; {told}",
         ),
         Argument(
             "detector_options",

@@ -69,8 +69,8 @@ def transforms_argument() -> Argument:
         "transforms",
         OneOf(("auto", "robot", "cameras", "none")),
         default_value="auto",
-        description="what /tf and /tf_static publish; robot: its links and its cameras; cameras: these alone, beside a "
-        "driver that publishes the links; auto: robot, with arm:=ros cameras; none: nothing",
+        description="what the stack publishes on /tf and /tf_static; robot: links and cameras; cameras: only the "
+        "cameras, for a driver that publishes the links; auto: cameras with arm:=ros, otherwise robot; none: nothing",
     )
 
 
@@ -126,8 +126,8 @@ def memory_arguments(map_id: str, planned: bool = False) -> tuple[Argument, ...]
         map_id: the default of `map_id:=`.
         planned: the graph has the argument `planner:=`.
     """
-    auto, told = ((AUTO_MEMORY,), "; auto: both with planner:=true, or else none") if planned else ((), "")
-    which = f"which memories take in what is detected; short: what was just seen; long: a scene graph{told}"
+    auto, told = ((AUTO_MEMORY,), "; auto: both with planner:=true, otherwise none") if planned else ((), "")
+    which = f"memories that take the detections; short: the short-term memory; long: the scene graph{told}"
     return (
         Argument(
             "memory",
@@ -139,9 +139,9 @@ def memory_arguments(map_id: str, planned: bool = False) -> tuple[Argument, ...]
             "memory_store",
             NewPath("file"),
             default_value=["runs/memory", Suffix(), ".db"],
-            description="file of the long-term memory, which outlives it; a new one is made",
+            description="file of the long-term memory; it is made if it is missing, and outlives the launch",
         ),
-        Argument("map_id", NotEmpty(), default_value=map_id, description="map that the long-term memory is in"),
+        Argument("map_id", NotEmpty(), default_value=map_id, description="map of the long-term memory"),
     )
 
 

@@ -38,7 +38,7 @@ def parameter_arguments(launch_file: str) -> list[Argument | SetLaunchConfigurat
 
 def params_argument(over: str) -> Argument:
     """Return the argument `params:=`; `over` says on top of what."""
-    told = f"YAML file with parameters of nodes, on top of {over} and of what launch arguments say"
+    told = f"YAML file with parameters of nodes; they take precedence over {over} and over launch arguments"
     return _ParamsArgument("params", Checked(str), default_value="", description=told)
 
 

@@ -68,7 +68,8 @@ def socket_argument() -> Argument:
         "socket",
         NewPath("socket"),
         default_value=[usual_socket(), Suffix()],
-        description="Unix socket that a program drives at, for policy:=driven; in a namespace its name ends with that",
+        description="Unix socket of the program that drives, for policy:=driven; in a namespace, the default ends "
+        "with its name",
     )
 
 
@@ -79,9 +80,14 @@ def policy_model_arguments() -> tuple[Argument, ...]:
             "policy_models",
             Checked(check_registry, empty=True),
             default_value="",
-            description="folder with a registry of models, for policy:=learned; empty: the models shipped",
+            description="folder with a registry of models, for policy:=learned; empty: the shipped models",
         ),
-        Argument("policy_model", AnyText(), default_value="policy", description="name of the policy in there"),
+        Argument(
+            "policy_model",
+            AnyText(),
+            default_value="policy",
+            description="name of the policy in the registry of policy_models:=",
+        ),
         Argument(
             "checkpoint",
             ExistingPath("folder"),
@@ -92,7 +98,8 @@ def policy_model_arguments() -> tuple[Argument, ...]:
             "policy_options",
             Checked(check_options, empty=True),
             default_value="",
-            description="options that have no argument here, as of another package's policy, e.g. '{rate: 5.0}'",
+            description="options of the policy that have no argument here, such as those of another package, e.g. "
+            "'{rate: 5.0}'",
         ),
     )
 
@@ -104,10 +111,14 @@ def policy_server_arguments() -> tuple[Argument, ...]:
             "server",
             ServerUrl(("ws", "wss", "tcp")),
             default_value="",
-            description="policy:=openpi: ws://host:8000; policy:=groot: tcp://host:5555",
+            description="address of the policy server: ws://host:8000 for policy:=openpi, tcp://host:5555 for "
+            "policy:=groot",
         ),
         Argument(
-            "dialect", OneOf(tuple(DIALECTS)), default_value="auto", description="policy:=groot: what the server speaks"
+            "dialect",
+            OneOf(tuple(DIALECTS)),
+            default_value="auto",
+            description="version of the server's protocol, for policy:=groot",
         ),
         Argument(
             "token", AnyText(), default_value="", description=f"token for the server; empty: the environment's {TOKEN}"
@@ -116,7 +127,7 @@ def policy_server_arguments() -> tuple[Argument, ...]:
             "mapping",
             Checked(_check_mapping_name, empty=True),
             default_value="",
-            description="what the server calls images, state and actions: a name or file; empty: that of the robot",
+            description="mapping to the server's names and units, a name or a file; empty: the robot's own mapping",
         ),
     )
 
@@ -137,8 +148,8 @@ def policy_server(
 
 def selector_argument(graph: str) -> tuple[Argument, Argument]:
     """Return the argument `selector:=` of a graph in `kc_vla.core.choice.GRAPHS`, and `source:=`, its former name."""
-    meanings = {AUTO: "events for a learned policy that was trained with them, or else learned"}
-    chosen_by = "what selects the keyframes"
+    meanings = {AUTO: "events for a learned policy that was trained with events, otherwise learned"}
+    chosen_by = "keyframe selector"
     return renamed("source", _choice("selector", chosen_by, AUTO, meanings | offered(SELECTORS, graph)))
 
 
@@ -147,13 +158,13 @@ def policy_argument(graph: str, default: str, also: Mapping[str, str] = types.Ma
 
     `also` has further values with their meanings, which are no backends.
     """
-    return _choice("policy", "what makes the actions", default, {**also, **offered(BACKENDS, graph)})
+    return _choice("policy", "policy that moves the arm", default, {**also, **offered(BACKENDS, graph)})
 
 
 def takeover_argument(*devices: str) -> Argument:
     """Return the argument `takeover:=`, of a graph whose robot a person can control with one of these."""
     meanings = {"none": "nobody takes over"} | {device: BACKENDS.get(device).meaning for device in devices}
-    return _choice("takeover", "what a person takes over from the policy with", "none", meanings)
+    return _choice("takeover", "device with which a person takes over from the policy", "none", meanings)
 
 
 def check_options(text: str) -> None:

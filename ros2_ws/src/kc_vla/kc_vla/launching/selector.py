@@ -24,20 +24,21 @@ def model_arguments() -> tuple[Argument, ...]:
             "models",
             Checked(check_registry, empty=True),
             default_value="",
-            description="folder with a registry of models, for selector:=learned or events; empty: the models shipped",
+            description="folder with a registry of models, for selector:=learned or events; empty: the shipped models",
         ),
         Argument(
             "model",
             AnyText(),
             default_value="",
-            description=f"name of the model in there; empty: {SELECTOR}, and of those shipped, where policy:=learned "
-            f"moves the arm, {DRIVEN_SELECTOR}",
+            description=f"name of the selector's model in the registry of models:=; empty: {SELECTOR}, or "
+            f"{DRIVEN_SELECTOR} if a shipped model is used and policy:=learned moves the arm",
         ),
         Argument(
             "selector_options",
             Checked(check_options, empty=True),
             default_value="",
-            description="options that have no argument here, as of another package's selector, e.g. '{every: 5}'",
+            description="options of the selector that have no argument here, such as those of another package, e.g. "
+            "'{every: 5}'",
         ),
     )
 

@@ -28,8 +28,8 @@ def planner_argument() -> Argument:
         "planner",
         Switch(),
         default_value="false",
-        description="true: a planner carries instructions out, and the node skill_server moves the arm for it, "
-        "in place of a policy",
+        description="true: a planner carries out instructions, and the node skill_server moves the arm in place of a "
+        "policy",
     )
 
 
@@ -39,8 +39,8 @@ def instruction_argument() -> Argument:
         "instruction",
         AnyText(),
         default_value="",
-        description="with planner:=true: what to do, after which all ends; empty: wait for the action "
-        "execute_instruction",
+        description="with planner:=true: instruction to carry out, after which the launch ends; empty: wait for the "
+        "action execute_instruction",
     )
 
 
@@ -50,8 +50,8 @@ def sequence_argument() -> Argument:
         "sequence",
         ExistingPath("file"),
         default_value="",
-        description="with planner:=true: a file with an instruction in each line, to be done one after another; "
-        "the memories keep what they know between them",
+        description="with planner:=true: file with an instruction in each line; the planner carries them out one after "
+        "another, and the memories keep their content",
     )
 
 

@@ -22,7 +22,7 @@ def viewer_arguments(default: bool) -> tuple[Argument, ...]:
             "viewer",
             Switch(),
             default_value=str(default).lower(),
-            description="true: a live page of the running graph; it prints its address, and opens no browser",
+            description="true: serve a live page of the running graph; the log has its address",
         ),
         Argument(
             "viewer_port", PORT, default_value=str(LIVE_PAGE), description="port of the live page; 0: any free one"
@@ -31,19 +31,20 @@ def viewer_arguments(default: bool) -> tuple[Argument, ...]:
             "viewer_host",
             HostAddress(),
             default_value="127.0.0.1",
-            description="address of this machine that the live page is served at; 127.0.0.1: to this machine alone",
+            description="address at which the live page is served; 127.0.0.1: only to this machine",
         ),
         Argument(
             "viewer_control",
             Switch(),
             default_value="false",
-            description="true: the live page has an emergency stop, for everybody who has the address with the token",
+            description="true: the live page has an emergency stop, for everybody who has the page's address with "
+            "the token",
         ),
         Argument(
             "foxglove",
             Switch(),
             default_value="false",
-            description="true: all topics for Foxglove or Lichtblick on this machine, to look at",
+            description="true: serve all topics read-only to Foxglove or Lichtblick on this machine",
         ),
         Argument(
             "foxglove_port",

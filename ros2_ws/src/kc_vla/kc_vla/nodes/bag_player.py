@@ -38,11 +38,11 @@ class PlayerParameters(NodeParameters):
     start: float = parameter(0.0, "s to skip at the beginning of the bag", low=0.0)
     loop: bool = parameter(False, "begin again at the end")
     paused: bool = parameter(False, "wait for the service bag_player/resume")
-    topics: str = parameter("", "topics to play, with commas between; empty: all")
+    topics: str = parameter("", "topics to play, separated by commas; empty: all")
     clock: bool = parameter(False, "publish the time of the bag on /clock, for nodes with use_sim_time")
     time: str = parameter(
         "recorded",
-        "when a message is due: as it was recorded, or stamped: as its sensor saw it",
+        "times by which messages are played; recorded: time of recording; stamped: stamp of the header",
         choices=("recorded", "stamped"),
     )
     decompress: bool = parameter(False, "publish compressed images as raw ones, on the topic without /compressed")

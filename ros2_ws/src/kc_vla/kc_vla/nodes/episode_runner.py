@@ -59,10 +59,12 @@ class RunnerParameters(RobotParameters):
         "counting", "name in the task table; all: each that is simulated; none: wait for the action run_task"
     )
     seed: int = parameter(0, "seed of the first episode; the next ones count up", low=0, high=2**32 - 1)
-    episodes: int = parameter(1, "how many to run of a task", low=1, high=100000)
+    episodes: int = parameter(1, "number of episodes of each task", low=1, high=100000)
     output_folder: str = parameter("runs", "folder for episodes and reports")
-    instruction: str = parameter("", "given to a planner, after which the episode ends; empty: none")
-    sequence: str = parameter("", "or a file of them, one in each line, given one after another")
+    instruction: str = parameter("", "instruction for the planner, after which the episode ends; empty: none")
+    sequence: str = parameter(
+        "", "file with an instruction in each line, which the planner gets one after another, in place of instruction"
+    )
     report: str = parameter("full", "report of each episode; full: video, contact sheet and summary", choices=REPORTS)
     mover: str = parameter(
         POLICY_SERVER, "node that answers the arm's requests for chunks", choices=(POLICY_SERVER, "skill_server")

@@ -1,4 +1,4 @@
-"""Node `foxglove`: all topics of the running graph for Foxglove and Lichtblick, to look at and nothing else.
+"""Node `foxglove`: serves all topics of the running graph to Foxglove and Lichtblick, read-only.
 
 A topic is listened to while a client wants it; images go on at a rate that is bounded. No publisher waits for
 this node, and its process takes what time the others leave.
@@ -36,10 +36,12 @@ _DEPTH = 100
 class FoxgloveParameters(NodeParameters):
     """Parameters of the node."""
 
-    host: str = parameter("127.0.0.1", "address to listen at; that of this machine alone")
+    host: str = parameter("127.0.0.1", "address to listen at; 127.0.0.1: only this machine can connect")
     port: int = parameter(FOXGLOVE, "port to listen at; 0: any free one", low=0, high=65535)
     origins: str = parameter(
-        "", "pages that may look on beside Foxglove's own and this machine's, as https://viewer.example, commas between"
+        "",
+        "web pages that may connect, in addition to Foxglove's own and those of this machine, such as "
+        "https://viewer.example, separated by commas",
     )
     picture_rate: float = parameter(
         10.0, "most images and point clouds of a topic that are forwarded per second", low=0.1, high=120.0, fixed=False

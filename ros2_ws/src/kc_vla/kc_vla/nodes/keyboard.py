@@ -62,7 +62,10 @@ class KeyboardParameters(NodeParameters):
 
     rate: float = parameter(30.0, "publishing rate, Hz", low=10.0, high=100.0)
     held: float = parameter(
-        0.5, "s that a key counts after it came: longer than a terminal's pause before it repeats", low=0.05, high=2.0
+        0.5,
+        "s for which a key press counts; it must be longer than the terminal's delay before a held key repeats",
+        low=0.05,
+        high=2.0,
     )
 
 

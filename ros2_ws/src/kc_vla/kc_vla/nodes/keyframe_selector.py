@@ -38,21 +38,24 @@ class SelectorParameters(RobotParameters):
         "oracle", f"what scores the frames: {', '.join(SELECTORS.names())}", check=SELECTORS.get, former="source"
     )
     threshold: float = parameter(
-        -1.0, "a score above it makes a candidate; -1: as the selector has it", low=-1.0, high=1.0, fixed=False
+        -1.0, "a score above it makes a candidate; -1: the selector's own threshold", low=-1.0, high=1.0, fixed=False
     )
     model: str = parameter(SELECTOR, "name in the registry of models, for the selectors `learned` and `events`")
     models_folder: str = parameter("", "folder of the registry of models; empty: the shipped models")
     device: str = parameter("auto", "device for the model", choices=DEVICES)
     threads: int = parameter(1, "CPU threads for the model", low=1, high=64)
     options: str = parameter(
-        "", "options of the selector that have no parameter here, as those of another package, e.g. '{every: 5}'"
+        "", "options of the selector that have no parameter here, such as those of another package, e.g. '{every: 5}'"
     )
     window_frames: int = parameter(
         WINDOW_FRAMES, "debounce window: frames without a later candidate that confirm one", low=1, high=1000
     )
     wait_timeout: float = parameter(3.0, "s that a score may take before the node warns", low=0.1, high=60.0)
     sync_tolerance: float = parameter(
-        0.02, "s between an image of the first view and the other image or joint state beside it", low=0.0, high=1.0
+        0.02,
+        "most s between an image of the first view and the other images or joint state of its frame",
+        low=0.0,
+        high=1.0,
     )
 
 

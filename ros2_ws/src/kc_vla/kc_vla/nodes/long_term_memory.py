@@ -78,9 +78,11 @@ class LongTermParameters(DetectionParameters):
     store: str = parameter("memory.db", "file of the memory; a new one is made")
     map_id: str = parameter("home", "map that the memory uses at start-up")
     period: float = parameter(0.5, "s between two uses of the newest detections", low=0.05, high=60.0)
-    keyframes: bool = parameter(True, "link keyframes that the buffer commits with what is detected in them")
+    keyframes: bool = parameter(
+        True, "link the confirmed keyframes of the buffer with the objects that are detected in them"
+    )
     keyframes_of_changes: bool = parameter(
-        False, "have the buffer keep a frame in which a detected thing has come to rest where it was not before"
+        False, "add a frame as a keyframe when a detected thing has come to rest at a new place"
     )
     keyframe_tolerance: float = parameter(0.15, "most s between a keyframe and its detections", low=0.0, high=5.0)
     trust_ids: bool = parameter(True, "trust that an object_id of the detector always means the same object")

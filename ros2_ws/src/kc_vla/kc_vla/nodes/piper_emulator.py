@@ -1,4 +1,4 @@
-"""Node `piper_emulator`: a Piper that is not there, on a bus of its own, with an image of it and faults on demand."""
+"""Node `piper_emulator`: emulates a Piper on a bus of its own, with an image of the arm and faults on demand."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EmulatorParameters(NodeParameters):
     """Parameters of the node `piper_emulator`."""
 
     path: str = parameter(
-        "/tmp/kc_vla_piper", "path of the bus: `channel` of the controller, whose `bus` is kc_vla_socket"
+        "/tmp/kc_vla_piper", "path of the bus; the controller needs this path as `channel`, and kc_vla_socket as `bus`"
     )
     robot: str = parameter("piper", "which Piper: a name of robots/, or its YAML file", former="rig")
     fault: str = parameter(
@@ -42,7 +42,10 @@ class EmulatorParameters(NodeParameters):
     )
     view_rate: float = parameter(10.0, "images of the arm per second", low=0.1, high=60.0)
     stay: float = parameter(
-        40.0, "s that it keeps running for a controller that still has to park it", low=0.0, high=600.0
+        40.0,
+        "s for which the emulator goes on after an interrupt, so that a controller can park the arm",
+        low=0.0,
+        high=600.0,
     )
 
 

@@ -1,4 +1,4 @@
-"""Node `recorder`: everything that is said in an episode into one MCAP bag, and where that bag is.
+"""Node `recorder`: records the topics of each episode in a bag, and publishes the path of the bag.
 
 It listens to serialized messages and never decodes them, apart from the episode's status and result, and
 what tells how many keyframe events there are.
@@ -63,7 +63,7 @@ class RecorderParameters(RobotParameters):
     storage: str = parameter("mcap", "storage format of the bags", choices=("mcap", "sqlite3"))
     also: str = parameter(
         "",
-        "third-party topics to record too, each with its type, separated by commas, such as 'tick std_msgs/msg/Empty'",
+        "further topics to record, each with its type, separated by commas, such as 'tick std_msgs/msg/Empty'",
         check=_check_also,
     )
     grace: float = parameter(0.5, "s that the bag stays open after the end of the episode", low=0.0, high=60.0)

@@ -1,4 +1,4 @@
-"""Node `replay_comparison`: lets a bag be played to the live nodes as their cameras, and compares what they make of it.
+"""Node `replay_comparison`: plays a bag to the live nodes in place of the cameras, and compares their output.
 
 It takes the place of the node that announces episodes and requests chunks, at the times of the requests in the
 recording, and reports the difference at the end.

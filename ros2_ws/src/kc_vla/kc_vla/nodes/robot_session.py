@@ -1,4 +1,4 @@
-"""Node `robot_session`: one episode on a real robot: says what is to be done, tells what happens, ends it in time."""
+"""Node `robot_session`: one episode on a real robot: announces the task, logs what happens, and ends the episode."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class SessionParameters(RobotParameters):
     frame_rate: float = parameter(
         0.0, "control steps per second, that of the cameras; 0: as the robot file has it", low=0.0, high=200.0
     )
-    duration: float = parameter(0.0, "s after which the episode ends; 0: with the service episode/end", low=0.0)
+    duration: float = parameter(0.0, "s after which the episode ends; 0: only the service episode/end ends it", low=0.0)
     mover: str = parameter(
         _POLICY_SERVER, "node that answers the arm's requests for chunks", choices=(_POLICY_SERVER, "skill_server")
     )
-    recorded: bool = parameter(False, "a recorder belongs to the graph: it is waited for, also where it starts last")
+    recorded: bool = parameter(False, "true: wait for the recorder before the episode begins")
     startup_timeout: float = parameter(60.0, "s to wait for the other nodes", low=1.0, high=3600.0)
 
 

@@ -1,4 +1,4 @@
-"""Node `short_term_memory`: what was just seen and used, bounded, and what of it an instruction is about."""
+"""Node `short_term_memory`: keeps what was just seen or used, and recalls what an instruction is about."""
 
 from __future__ import annotations
 

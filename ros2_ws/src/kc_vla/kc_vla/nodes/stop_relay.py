@@ -1,4 +1,4 @@
-"""Node `stop_relay`: takes emergency stops beside the arm's controller, and puts them on record for it.
+"""Node `stop_relay`: receives emergency stops beside the arm's controller, and records them for it.
 
 A stop that is pressed while the controller is started again reaches nobody by itself. This node lives through that: it
 writes the press down, where the controller finds it, and tells the one who pressed whether the controller stands still.

@@ -1,4 +1,4 @@
-"""Node `transforms`: the robot's description, and on /tf and /tf_static where each of its links and its cameras is.
+"""Node `transforms`: publishes the robot's description, and its links and cameras on /tf and /tf_static.
 
 A link whose joint no message names has no transform. None is published twice: what viewers show is never older than its
 stamp.
@@ -35,12 +35,16 @@ class TransformsParameters(RobotParameters):
     """Parameters of the node."""
 
     robot_links: bool = parameter(
-        True, "false: the robot's own driver publishes its links, and this node only the cameras"
+        True, "false: this node publishes only the cameras, because the robot's driver publishes the links"
     )
-    urdf: str = parameter("", "file with the robot's description, in place of that of the robot file")
+    urdf: str = parameter("", "URDF of the robot, in place of the URDF of the robot file")
     firmware: str = parameter("", "firmware of an arm with an older zero pose, e.g. S-V1.5-2; empty: the newest")
-    hand_eye: str = parameter("", f"files with the cameras' places (kc-vla calibrate hand-eye), '{os.pathsep}' between")
-    base: str = parameter("0 0 0 0 0 0 1", "x y z qx qy qz qw of the base frame in 'world', m; ' ': there is no world")
+    hand_eye: str = parameter(
+        "", f"files with the cameras' poses (kc-vla calibrate hand-eye), separated by '{os.pathsep}'"
+    )
+    base: str = parameter(
+        "0 0 0 0 0 0 1", "x y z qx qy qz qw of the base frame in 'world', m; ' ' (a space): there is no frame 'world'"
+    )
     rate: float = parameter(30.0, "transforms a second, at most", low=1.0, high=1000.0)
 
 

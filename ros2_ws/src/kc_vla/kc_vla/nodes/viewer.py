@@ -1,4 +1,4 @@
-"""Node `viewer`: the live page of a running stack in a browser; without a token nobody controls by it.
+"""Node `viewer`: serves the live page of a running stack; without a token the page is read-only.
 
 It only looks on: images, joints and commands are listened to while a page is open and taken when it asks for them,
 what comes with every frame wakes nobody here, no publisher waits for this node, and its process takes what time
@@ -58,9 +58,9 @@ def _check_host(host: str) -> None:
 class ViewerParameters(RobotParameters):
     """Parameters of the node."""
 
-    host: str = parameter("127.0.0.1", "address to listen at; that of this machine alone", check=_check_host)
+    host: str = parameter("127.0.0.1", "address to listen at; 127.0.0.1: only this machine", check=_check_host)
     port: int = parameter(LIVE_PAGE, "port of the page; 0: any free one", low=0, high=65535)
-    control: bool = parameter(False, "let a person with the token, which is printed once, stop the arm")
+    control: bool = parameter(False, "true: a page with the token, which the log shows once, can stop the arm")
     rate: float = parameter(10.0, "most updates of a page per second", low=0.5, high=60.0)
     arm: str = parameter("", "kind of arm to show: real, emulated, simulated; empty: unknown")
     crops: str = parameter("", "folder of the crops of short_term_memory; empty: none are shown")

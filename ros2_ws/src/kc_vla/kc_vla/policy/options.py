@@ -77,10 +77,12 @@ class ExternalOptions:
 class TrajectoryOptions:
     """The options of trajectories that clients such as MoveIt send: the tolerances where a goal names none."""
 
-    path_tolerance: float = option("rad that a joint may be off on the way", 0.2, low=0.001, high=3.0)
+    path_tolerance: float = option("rad that a joint may be off during the motion", 0.2, low=0.001, high=3.0)
     goal_tolerance: float = option("rad that a joint may be off at the end", 0.02, low=0.0005, high=1.0)
     stopped_velocity: float = option(
         "rad/s up to which a joint counts as at rest at the end", 0.05, low=0.001, high=1.0
     )
-    goal_time: float = option("s after the end until which the arm has to be there", 2.0, low=0.05, high=60.0)
-    start_tolerance: float = option("rad between the arm and a first point at time 0", 0.05, low=0.001, high=0.2)
+    goal_time: float = option(
+        "s after the end of the trajectory within which the arm must reach the goal", 2.0, low=0.05, high=60.0
+    )
+    start_tolerance: float = option("most rad between the arm and a first point at time 0", 0.05, low=0.001, high=0.2)

@@ -27,7 +27,7 @@ def _check_arm(name: str) -> None:
 
 def _bound(description: str) -> Any:
     """A bound of the workspace, which the robot file has where the parameter is not given."""
-    return parameter(math.nan, f"{description}, in place of the robot file's; nan: that one's", low=-2.0, high=2.0)
+    return parameter(math.nan, f"{description}, m; nan: the bound of the robot file", low=-2.0, high=2.0)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class StopParameters(NodeParameters):
     bus: str = parameter("socketcan", "python-can's name of the kind of bus (arm: piper)")
     state_folder: str = parameter(
         "",
-        f"folder for the record of an emergency stop; empty: ~/.ros/kc_vla (arm: {SIMULATED}: none)",
+        "folder for the record of an emergency stop; empty: $ROS_HOME/kc_vla or ~/.ros/kc_vla; "
+        f"with arm {SIMULATED} there is no record",
     )
 
     def chosen_arm(self) -> ChosenArm:
@@ -98,12 +99,12 @@ class ControllerParameters(StopParameters):
     max_jerk: float = parameter(
         ServoSettings.jerk, "jerk limit of every joint of a real arm, rad/s3", low=1.0, high=50_000.0
     )
-    workspace_x_low: float = _bound("m, bound of the flange in the base frame")
-    workspace_x_high: float = _bound("m, likewise")
-    workspace_y_low: float = _bound("m, likewise")
-    workspace_y_high: float = _bound("m, likewise")
-    workspace_z_low: float = _bound("m, bound of the flange and of every joint")
-    workspace_z_high: float = _bound("m, bound of the flange in the base frame")
+    workspace_x_low: float = _bound("lower x of the flange in the base frame")
+    workspace_x_high: float = _bound("upper x of the flange in the base frame")
+    workspace_y_low: float = _bound("lower y of the flange in the base frame")
+    workspace_y_high: float = _bound("upper y of the flange in the base frame")
+    workspace_z_low: float = _bound("lower z of the flange and of every joint in the base frame")
+    workspace_z_high: float = _bound("upper z of the flange in the base frame")
     priority: int = parameter(50, "real-time priority of the control loop (realtime); 0: none", low=0, high=99)
     execute_steps: int = parameter(5, "control steps of a chunk before the next chunk is requested", low=1, high=500)
     blend_steps: int = parameter(3, "control steps of the blend from chunk to chunk", low=0, high=100)

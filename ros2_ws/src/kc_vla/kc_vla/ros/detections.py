@@ -31,10 +31,12 @@ Job = Callable[[], Any]
 class DetectionParameters(RobotParameters):
     """The parameters of a node that receives detections."""
 
-    detections: bool = parameter(True, "use the topic detections, too; false: only the services")
+    detections: bool = parameter(True, "true: use the topic detections and the services; false: only the services")
     frame: str = parameter("", "frame of positions, e.g. map; empty: that of the robot's base")
-    camera: str = parameter("", "file with a camera's place (kc-vla calibrate hand-eye), for detections in its frame")
-    lens: str = parameter("", "file of that camera's lens, which says what is in view")
+    camera: str = parameter(
+        "", "file with a camera's pose (kc-vla calibrate hand-eye), for detections in the frame of this camera"
+    )
+    lens: str = parameter("", "file with the lens of this camera, from which follows what is in view")
 
     def intake(self, node: StackNode) -> Intake:
         """Return what looks at each message, and hears where the flange is if the camera is on it.

@@ -22,10 +22,12 @@ class SightParameters(DetectionParameters):
     crop_longest: int = parameter(128, "px of the longest side of a crop", low=8, high=1024)
     most_crops: int = parameter(1000, "crops that are kept", low=1, high=100_000)
     most_crop_bytes: int = parameter(16 << 20, "bytes of all crops", low=1 << 20, high=1 << 33)
-    vision_model: str = parameter("", "a model of the server that reads states from crops; empty: states are not read")
+    vision_model: str = parameter("", "model of the server that reads states from crops; empty: no states are read")
     vision_a_minute: int = parameter(A_MINUTE, "most requests to that model within a minute", low=1, high=600)
     image_embedding: str = parameter(
-        "", "a model of images and sentences that recall uses, too: a folder, or hub:OWNER/NAME@REVISION#SHA256+SHA256"
+        "",
+        "model of images and sentences with which recall also compares crops: a folder, or "
+        "hub:OWNER/NAME@REVISION#SHA256+SHA256",
     )
 
     def sight(self, server: str, timeout_s: float) -> MemorySight:

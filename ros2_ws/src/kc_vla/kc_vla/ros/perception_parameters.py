@@ -29,7 +29,7 @@ class PerceptionParameters(RobotParameters):
     options: str = parameter("", "options of the detector, e.g. '{boxes: [/yolo/detections]}'")
     frame: str = parameter("", "frame of positions, e.g. map; empty: that of the robot's base")
     hand_eye: str = parameter(
-        "", f"files with the cameras' places, '{os.pathsep}' between; they count before /tf; empty: /tf alone"
+        "", f"files with the cameras' poses, separated by '{os.pathsep}'; they precede /tf; empty: only /tf"
     )
     rate: float = parameter(10.0, "most images per second of each camera that the detector gets", low=0.1, high=100.0)
     sync_tolerance: float = parameter(0.03, "s between an image and its depth", low=0.0, high=1.0)
@@ -37,20 +37,25 @@ class PerceptionParameters(RobotParameters):
     stale_after: float = parameter(2.0, "s without an image after which its camera is reported", low=0.1, high=60.0)
     answer_timeout: float = parameter(
         30.0,
-        "s for an image after which a detector is given up and opened anew; more than a server's time-out",
+        "s without an answer for an image after which the detector is opened again; choose more than a server's "
+        "time-out",
         low=0.5,
         high=3600.0,
     )
     support: float = parameter(0.0, "height of the surface that things stand on, m", low=-100.0, high=100.0)
-    support_known: bool = parameter(True, "false: that height is not known, and no place follows from it")
+    support_known: bool = parameter(
+        True, "false: the height of the surface is unknown, and no place is computed from it"
+    )
     below_support: float = parameter(
-        0.05, "m that the middle of a thing may lie below that surface, as in a drawer", low=0.0, high=100.0
+        0.05, "m that the middle of a thing may lie below the support surface, as in a drawer", low=0.0, high=100.0
     )
     farthest: float = parameter(
         4.0, "distance from the camera up to which an object counts as seen, m", low=0.1, high=100.0
     )
     sizes: str = parameter("", "known sizes of things, m, which help without depth: '{mug: [0.08, 0.08, 0.1]}'")
-    camera_check: bool = parameter(True, "hold back what a camera sees that was moved though its pose says otherwise")
+    camera_check: bool = parameter(
+        True, "ignore the images of a camera that was moved while its published pose stayed the same"
+    )
     crop_longest: int = parameter(128, "px of the longest side of the image of an object", low=8, high=512)
 
     def given_options(self) -> Mapping[str, Any]:

@@ -38,26 +38,31 @@ class PlannerParameters(NodeParameters):
     memory: str = parameter(BOTH, "memories of the robot", choices=tuple(NAMES))
     memory_nodes: bool = parameter(
         False,
-        "use the nodes long_term_memory and short_term_memory, which other clients can query; false: this process",
+        "true: the memories run in the nodes long_term_memory and short_term_memory, which other clients can query; "
+        "false: in this process",
     )
     memory_timeout: float = parameter(
         60.0, "s to wait for an answer of those nodes, also while one restarts", low=1.0, high=3600.0
     )
     memory_clock: str = parameter(
         SKILLS_CLOCK,
-        "what the memories are stamped by: skills (what they took, added up), or day (the time of day, for nodes that "
-        "take detections, too)",
+        "time of the memories: skills (the sum of the durations of skills), or day (the time of day, which memory "
+        "nodes with detections need)",
         choices=(SKILLS_CLOCK, DAY_CLOCK),
     )
-    frame: str = parameter(MAP_FRAME, "frame of positions, that of those nodes")
-    store: str = parameter("runs/memory.db", "file of the long-term memory, which outlives this node; without nodes")
+    frame: str = parameter(MAP_FRAME, "frame of positions, the same as in the memory nodes")
+    store: str = parameter(
+        "runs/memory.db", "file of the long-term memory, which outlives this node; used if memory_nodes is false"
+    )
     map_id: str = parameter("home", "map that the long-term memory is in")
     capacity: int = parameter(
-        100, "units of the short-term memory; without nodes", low=LEAST_CAPACITY, high=MOST_CAPACITY
+        100, "units of the short-term memory; used if memory_nodes is false", low=LEAST_CAPACITY, high=MOST_CAPACITY
     )
     embedding: str = parameter(OFFLINE, "embedding of sentences: offline, a folder with an ONNX model, or hub:...")
     types: str = parameter(
-        "", "types that the detector can report, with commas between: a name means one of them first; empty: not known"
+        "",
+        "types that the detector can report, separated by commas; if a name in an instruction fits one of them, "
+        "it means that type; empty: unknown",
     )
     calls: int = parameter(400, "skills that one instruction may take", low=1, high=100_000)
     skill_timeout: float = parameter(120.0, "s of wall time that one skill may take", low=0.1, high=86400.0)

@@ -40,10 +40,11 @@ class PolicyParameters(RobotParameters):
     token: str = parameter("", f"token for the server; empty: the environment variable {TOKEN}")
     mapping: str = parameter("", "mapping to the server's names and units, a name or a file; empty: the robot's")
     options: str = parameter(
-        "", "options of the backend that have no parameter here, as those of another package, e.g. '{rate: 5.0}'"
+        "", "options of the backend that have no parameter here, such as those of another package, e.g. '{rate: 5.0}'"
     )
     skills: bool = parameter(
-        False, "each skill gives the policy its instruction: that of the episode is a planner's, and need not be known"
+        False,
+        "true: skills give the policy its instructions, and the policy need not know the instruction of the episode",
     )
     horizon: int = parameter(16, "actions in a chunk", low=1, high=512)
     wait_timeout: float = parameter(

@@ -24,9 +24,11 @@ class ShortTermParameters(SightParameters):
     embedding: str = parameter(
         OFFLINE, "embedding of sentences: offline, a folder with an ONNX model, or hub:OWNER/NAME@REVISION#SHA256"
     )
-    server: str = parameter("", "address of an OpenAI-compatible API for the models named here; empty: OpenAI's own")
-    served_embedding: str = parameter("", "embedding model of that server, used instead")
-    ranker: str = parameter("", "language model of that server that ranks the units of uncertain answers")
+    server: str = parameter(
+        "", "address of an OpenAI-compatible API for vision_model, served_embedding and ranker; empty: OpenAI's own"
+    )
+    served_embedding: str = parameter("", "embedding model of the server, in place of embedding")
+    ranker: str = parameter("", "language model of the server that ranks the units of uncertain answers")
     server_timeout: float = parameter(10.0, "s for one answer of the server", low=0.1, high=600.0)
     answer_timeout: float = parameter(60.0, "s after which a question is answered with an error", low=0.1, high=3600.0)
 

@@ -27,12 +27,17 @@ from kc_vla.skills.station import SKILL_S, SkillStation
 class SkillParameters(RobotParameters):
     """Parameters of the node."""
 
-    real: bool = parameter(False, "a real arm moves: it needs a camera with a measured place")
-    hand_eye: str = parameter("", "files with the cameras' places (kc-vla calibrate hand-eye), separated as in a PATH")
+    real: bool = parameter(False, "true: a real arm moves; a camera with a calibrated pose is then mandatory")
+    hand_eye: str = parameter("", "files with the cameras' poses (kc-vla calibrate hand-eye), separated by ':'")
     skill_seconds: float = parameter(SKILL_S, "s of the robot's time that a skill may take", low=1.0, high=3600.0)
-    max_speed: float = parameter(MOST_SPEED, "rad/s of any joint, below that of arm_controller", low=0.05, high=3.0)
+    max_speed: float = parameter(
+        MOST_SPEED,
+        "velocity limit of every joint in planned motions, rad/s; choose less than max_speed of arm_controller",
+        low=0.05,
+        high=3.0,
+    )
     wait_timeout: float = parameter(2.0, "s to wait for a joint state, or for a policy", low=0.1, high=60.0)
-    silence: float = parameter(10.0, "s without a request of arm_controller after which a skill fails", low=1.0)
+    silence: float = parameter(10.0, "s without a request from arm_controller after which a skill fails", low=1.0)
 
     def check_camera(self) -> None:
         """See that a real arm has a calibrated camera.
