@@ -59,8 +59,10 @@ def launch_arguments() -> str:
     """The page of the launch files."""
     from launch import LaunchContext
     from launch.launch_description_sources import get_launch_description_from_python_launch_file
+    from launch_ros.substitutions import FindPackageShare
 
     context = LaunchContext()
+    installed = f"{FindPackageShare('kc_vla').perform(context)}/"
     parts = [
         "# Launch arguments\n",
         "This page is for everybody who looks up an argument of a launch file: `ros2 launch kc_vla FILE name:=value`.\n"
@@ -76,7 +78,7 @@ def launch_arguments() -> str:
         declared = get_launch_description_from_python_launch_file(str(path)).get_launch_arguments()
         context.launch_configurations.update({argument.name: f"<{argument.name}>" for argument in declared})
         for argument in declared:
-            default = "".join(part.perform(context) for part in argument.default_value or ())
+            default = "".join(part.perform(context) for part in argument.default_value or ()).removeprefix(installed)
             choices = f" *One of* {', '.join(map(code, argument.choices))}." if argument.choices else ""
             told = cell(argument.description.split(". Valid choices are:")[0])  # ROS adds the choices to it
             parts.append(f"| `{argument.name}` | {code(default)} | {told}.{choices} |")
