@@ -47,7 +47,7 @@ FORMATS = (
         "Models: `registry.yaml`", "inference/models", "RegisteredModel", "keyframe_selector.md", "models/registry.yaml"
     ),
     Format(
-        "What a policy server calls things: `mapping:=`",
+        "Mappings to the names and units of policy servers: `mapping:=`",
         "policy/remote/mapping_file",
         "policy/remote/mapping:PolicyMapping",
         "policy_servers.md",

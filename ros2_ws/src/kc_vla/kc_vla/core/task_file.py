@@ -1,10 +1,12 @@
-"""Tasks of one's own, from a YAML file: what a data set is about, or what is to be simulated.
+"""Your own tasks, from a YAML file: the tasks of a data set, or tasks for the simulator.
 
+```yaml
 pour:
   instruction: Pour the water into the cup.      # or a list of them
   keyframes: [start, cup grasped, cup full]      # labels in order, the first for frame 0
+```
 
-Where they are known, the other fields of `kc_vla.core.task.Task` too, under the names that they have there.
+An entry may also have the other fields of `kc_vla.core.task.Task`, under the same names.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Episodes with what the expert *would* do from each state: the labels of a policy that learns in a simulator.
 
-What an expert executes anticipates what no policy can know, such as when a lamp changes next; its plan from a state
-does not. And a plan can be had from any state, wherever the arm was driven. Frames are thinned, so this is no LeRobot
-data set: one .npz file an episode, in a folder with the settings that it was begun with.
+The actions that an expert executes depend on what no policy can know, such as the next change of a lamp; its plan from
+a state does not. The expert can plan from any state, also one that a policy reached. Only some frames are stored, so
+this is no LeRobot data set: it has one .npz file for each episode, in a folder with the settings of the collection.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _ABOUT = ("task", "instruction", "seed", "variant", "looks", "attempt", "driver"
 
 @dataclass(frozen=True, eq=False)
 class PlannedEpisode:
-    """One episode, of which K frames were kept, among them every keyframe, those of events too.
+    """One episode, of which K frames are stored: among them every keyframe, also those of events.
 
     Attributes:
         about: task, instruction, seed, variant, looks, attempt, driver (who moved the arm), success.
         frames: (K,) int64, ascending, index of each kept frame in the episode.
         states: (K, S) float32, see `kc_vla.core.codec`.
         plans: (K, H, D) float32, the actions that the expert would take from there.
-        phases: (K,) str, what the expert is about.
+        phases: (K,) str, phase of the expert's motion.
         places: (K, S) float32, state at which the gripper will change next, or the tool comes to rest.
         ahead: (K,) int64, control steps until then.
         keyframes: frame of each ground-truth keyframe, ascending.
-        events: frame of each keyframe that events made of it, ascending; None: nobody looked for them.
+        events: frame of each keyframe that events select, ascending; None: events were not computed.
         pictures: by view, (K, height, width, 3) uint8 RGB.
-        learnt: (K,) which frames are learned from, the others are only remembered; None: all. No file holds it.
+        learnt: (K,) frames that the training learns from; the others are only memory. None: all. It is in no file.
     """
 
     about: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The registry of models: which there are, where their files are, and that these are the right ones.
+"""The registry of models: it names each model and its files, and checks that the files are the right ones.
 
 `registry.yaml` in a folder of models names each with its files (bytes, SHA-256), its source, its settings and the
 figures that were measured with it.

@@ -1,4 +1,4 @@
-"""A policy that sees nothing: it leads the joints through poses from a YAML file, over and over."""
+"""A policy without images: it moves the joints through the poses of a YAML file, again and again."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _KEYS = frozenset({"joints", "gripper", "seconds", "hold"})
 
 @dataclass(frozen=True, eq=False)
 class TimedPose:
-    """Where to be, and how long the way there takes.
+    """A pose, and the duration of the motion to it.
 
     Attributes:
         values: of the N joints, rad, and the gripper's opening, m, (N + 1,).
-        seconds: of the way from the pose before.
+        seconds: duration of the motion from the previous pose, s.
     """
 
     values: NDArray[np.float64]

@@ -1,8 +1,8 @@
 """The keyframes of a data set: `meta/keyframes.json`, and what is known of each in `meta/annotations.jsonl`.
 
 `keyframes.json` is in the form of the paper's authors: `{"0": [0, 57, 121, 190], ...}`, the frames of each episode,
-ascending, the first 0. `annotations.jsonl` says of each which phase it is, and who or what found it; rows are only ever
-added to it, so that the last about an episode and a phase holds.
+ascending, the first 0. `annotations.jsonl` has the phase of each keyframe, and who or what found it. Rows are only
+added: the last row of an episode and a phase is valid.
 """
 
 from __future__ import annotations

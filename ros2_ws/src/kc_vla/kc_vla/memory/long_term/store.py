@@ -1,7 +1,7 @@
 """Scene graphs on disk: one SQLite file, written ahead, with a row for each node of each map.
 
-What `write` has returned from outlives the process, however it ends; of a loss of power it may lose the last moments,
-never the rest. One process writes at a time, others may read meanwhile.
+Once `write` has returned, its data survive any end of the process. A power failure may lose the last moments, but
+nothing earlier. One process writes at a time; others may read meanwhile.
 """
 
 from __future__ import annotations
