@@ -288,3 +288,17 @@ def test_one_object_may_be_found_again_and_found_to_be_another_in_one_look() -> 
         names = [each.object_id for each in tracked.objects]
         assert len(names) == len(set(names))
         assert not set(tracked.gone) & set(names)
+
+
+def test_a_sink_that_is_located_high_above_the_surface_is_none_and_one_on_a_cabinet_is() -> None:
+    looks = Looks()
+    high, low = (
+        found("sink", (0.2, -0.4, 0.2), (0.28, 0.22, 0.15)),
+        found("sink", (0.2, -0.4, 0.04), (0.28, 0.22, 0.08)),
+    )
+    cabinet = found("cabinet", (0.6, 0.3, 0.1), (0.3, 0.3, 0.2))
+    looks.take(6, high)
+    assert not looks.reported
+    looks.take(6, low, cabinet)
+    looks.take(6, low, cabinet, found("tray", (0.6, 0.3, 0.21), (0.2, 0.25, 0.02)))
+    assert set(looks.reported) == {"sink_1", "cabinet_1", "tray_1"}

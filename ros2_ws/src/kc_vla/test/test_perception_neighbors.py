@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from box_scene import Camera, Thing, looking, on_table
 
+from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.localization import Localizer
+from kc_vla.perception.located_object import LocatedObject
 from kc_vla.perception.standing_shape import StandingShape
+from kc_vla.perception.track import ObjectTrack
 
 _CARTON = on_table("milk", 0.0, 0.0, (0.06, 0.06, 0.16))
 _ASIDE = looking((0.5, 0.0, 0.25))
@@ -49,3 +54,38 @@ def test_a_bottle_that_is_seen_from_the_side_is_round() -> None:
     shape = shape_of(bottle, camera=low)
     assert (shape.length, shape.width) == pytest.approx((0.07, 0.07), abs=0.01)
     assert shape.middle[:2] == pytest.approx((0.0, 0.0), abs=0.008)
+
+
+@pytest.mark.parametrize(("hidden_m", "known"), [(0.02, True), (0.06, True), (0.11, False)])
+def test_a_shape_says_how_much_of_it_is_hidden_and_of_too_little_there_is_none(hidden_m: float, known: bool) -> None:
+    """Something between the camera and a box hides one of its ends."""
+    size = (0.06, 0.16, 0.04)
+    higher = (0.6 - 0.3) / (0.6 - size[2])  # from the camera to what hides, as a share of the way to the top of the box
+    end = 0.1 - hidden_m / 2
+    hand = Thing("hand", (0.5 - 0.5 * higher, end * higher, 0.3), (0.1, (hidden_m + 0.04) * higher, 0.01), seen=False)
+    frame, found = Camera().take([on_table("milk", 0.0, 0.0, size), hand])
+    located = Localizer().locate(frame, found).objects[0]
+    assert (located.shape is not None) == known
+    if located.shape is not None:
+        whole = Localizer().locate(*Camera().take([on_table("milk", 0.0, 0.0, size)])).objects[0]
+        assert whole.shape is not None
+        assert whole.shape.hidden < 0.02
+        assert 0.08 < located.shape.hidden < 0.4
+        assert located.shape.length < size[1] - hidden_m + 0.02
+        assert located.sigma_m > 1.5 * whole.sigma_m
+
+
+def test_the_look_that_shows_a_thing_whole_gives_its_shape() -> None:
+    """Before and after it, something hides a half of a box."""
+    whole, half = (
+        StandingShape((0.0, 0.0, 0.02), 0.16, 0.06, 0.04, 1.5),
+        StandingShape((0, 0.04, 0.02), 0.08, 0.06, 0.04, 0),
+    )
+    half = replace(half, hidden=0.25)
+    seen = LocatedObject("box", (0.0, 0.0, 0.02), (0.06, 0.16, 0.04), 0.9, 0.01, PixelBox(0, 0, 9, 9))
+    track = ObjectTrack(replace(seen, shape=half), 0)
+    for at, shape in enumerate((half, whole, half, half), 1):
+        track.see(replace(seen, shape=shape), at)
+    reported = track.reported()
+    assert reported.box_size == (0.16, 0.06, 0.04)
+    assert reported.yaw == 1.5

@@ -47,8 +47,9 @@ _WITH_TOP = (CONTAINERS - {PART, "box"}) | _HOLLOW | {"stove"}
 """Types of furniture whose top shows where they are; of the first it is a rim."""
 _MOST_DRAWERS = 8
 """Fronts of one cabinet that are looked for."""
-_SHAPE_M, _THING_M2 = 0.004, 0.035
-"""Standard deviation of the middle of a whole shape, m; and the footprint up to which a thing is looked at so, m2."""
+_SHAPE_M, _HIDDEN_SHARE, _THING_M2 = 0.004, 0.5, 0.035
+"""Standard deviation of the middle of a whole shape, m, and of one whose outline is all hidden, as a share of its
+diagonal; and the footprint up to which a thing is looked at so, m2."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,8 @@ class Localizer:
             place, shape = self._by_top(frame, each, place, shape)
         if shape is not None and each.position is None:
             named = self._known_size(each) if each.size is None else None
-            sigma_m = math.hypot(_SHAPE_M, _noise_m(_away_m(frame, place)))
+            hidden_m = _HIDDEN_SHARE * shape.hidden * math.hypot(shape.length, shape.width)
+            sigma_m = math.hypot(_SHAPE_M, _noise_m(_away_m(frame, place)), hidden_m)
             place = Estimate(shape.middle, named or shape.extent, sigma_m, "")
         self._check_place(frame, place.position)
         attributes = dict(each.attributes) | ({POSITION: place.way} if place.way else {})

@@ -41,8 +41,10 @@ _EDGE_M, _EDGE_SHARE = 0.015, 0.01
 """A surface does not go on where it leaps away from the camera by more than the first, m, and this share of its depth:
 a pixel shows more of what is farther away."""
 _CROSS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.uint8)
-_HIDDEN = 0.08
-"""Share of its outline that something may hide, or that the rim of the image may cut."""
+_MOST_HIDDEN = 0.4
+"""Share of its outline beside which something nearer begins, or the rim of the image, up to which it has a shape."""
+_EDGE_PX = 2
+"""So far from its outline something nearer begins: between them are the pixels beside the edge, px."""
 _YAWS = np.radians(np.arange(0.0, 90.0, 1.0))
 _MOST_POINTS = 250
 _TRIMMED = 0.2, 99.8
@@ -71,6 +73,7 @@ class StandingShape:
         width: the other one, m.
         height: m.
         yaw: of the longer side, rad, from 0 up to pi; 0 for something round.
+        hidden: share of its outline beside which something nearer begins, or the rim of the image: it may go on there.
     """
 
     middle: Vector
@@ -78,6 +81,7 @@ class StandingShape:
     width: float
     height: float
     yaw: float
+    hidden: float = 0.0
 
     @property
     def extent(self) -> Vector:
@@ -112,7 +116,10 @@ def standing_shape(
     ground = _ground(seen, place, extent, away2)
     beside = others.pixels(box, place, extent, seen.points, seen.at_x, seen.at_y)
     own = _own_pixels(seen, beside, extent, ground, away2)
-    if own is None or np.count_nonzero(own) < _LEAST_POINTS or _is_cut(seen, beside, own):
+    if own is None or np.count_nonzero(own) < _LEAST_POINTS:
+        return None
+    hidden = _hidden_share(seen, beside, own)
+    if hidden > _MOST_HIDDEN:
         return None
     points = seen.points[:, own]
     low, top = percentiles(points[2], 100.0 - _TOP, _TOP)
@@ -122,7 +129,12 @@ def standing_shape(
     length, width = float(sides.max()), float(sides.min())
     turn = yaw if sides[0] >= sides[1] else yaw + np.pi / 2
     shape = StandingShape(
-        (float(middle[0]), float(middle[1]), (top + ground) / 2), length, width, top - ground, float(turn % np.pi)
+        (float(middle[0]), float(middle[1]), (top + ground) / 2),
+        length,
+        width,
+        top - ground,
+        float(turn % np.pi),
+        hidden,
     )
     unlike = np.linalg.norm(shape.extent) / np.linalg.norm(extent)
     return shape if 1.0 / _MOST_UNLIKE < unlike < _MOST_UNLIKE else None
@@ -172,15 +184,14 @@ def _behind_an_edge(seen: SurfacePoints) -> NDArray[np.bool_]:
     return np.asarray(seen.depth - nearest > _EDGE_M + _EDGE_SHARE * nearest)
 
 
-def _is_cut(seen: SurfacePoints, other: NDArray[np.bool_], own: NDArray[np.bool_]) -> bool:
-    """Return whether something nearer hides a part of the thing, or the rim of the image cuts it."""
+def _hidden_share(seen: SurfacePoints, other: NDArray[np.bool_], own: NDArray[np.bool_]) -> float:
+    """Return the share of the thing's outline beside which something nearer begins, or the rim of the image."""
     mine = np.where(own, seen.depth, -np.inf)
-    reached = np.asarray(cv2.dilate(mine, _CROSS))  # the depth of the thing beside each pixel
-    beside = ~own & np.isfinite(reached)
-    nearer = beside & ((seen.depth < reached - _GAP_M) | (other & (seen.depth < reached + _GAP_M)))
-    inner = np.asarray(cv2.erode(own.astype(np.uint8), _CROSS, borderValue=0), bool)
-    outline = np.count_nonzero(own & ~inner)
-    return bool(np.count_nonzero(nearer) + np.count_nonzero(own & seen.at_rim) > _HIDDEN * outline)
+    reached = np.asarray(cv2.dilate(mine, _CROSS, iterations=_EDGE_PX))  # the depth of the thing beside each pixel
+    nearer = ~own & ((seen.depth < reached - _GAP_M) | (other & (seen.depth < reached + _GAP_M)))
+    hides = np.asarray(cv2.dilate(nearer.astype(np.uint8), _CROSS, iterations=_EDGE_PX), bool)
+    outline = own & ~np.asarray(cv2.erode(own.astype(np.uint8), _CROSS, borderValue=0), bool)
+    return int(np.count_nonzero(outline & (hides | seen.at_rim))) / max(int(np.count_nonzero(outline)), 1)
 
 
 def _footprint(points: Numbers, camera: Numbers) -> tuple[Numbers, Numbers, float]:

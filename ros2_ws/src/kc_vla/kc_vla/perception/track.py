@@ -24,8 +24,8 @@ _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
 """Shares of the votes that are left after another look: a type does not change, a state does in two or three looks."""
 _NONE, _SILENT = " ", 0.5
 """A look that reports no state counts for none, with this share of the weight: not every detector always reads one."""
-_SHAPES = 5
-"""The shape of the last looks whose footprint is the middle one counts."""
+_SHAPES, _LESS_HIDDEN = 8, 0.05
+"""Of the shapes of so many looks, those count that are hidden about the least: the one with the middle footprint."""
 _MOST_ATTRIBUTES = 12
 _NOWHERE = PixelBox(0.0, 0.0, 0.0, 0.0)
 
@@ -247,7 +247,9 @@ class ObjectTrack:
         """Return the yaw of its own box, rad, and its size along the axes of that, m."""
         wide, deep, high = (float(value) for value in self.size)
         if self._shapes:
-            shape = sorted(self._shapes, key=lambda each: each.length * each.width)[len(self._shapes) // 2]
+            least = min(each.hidden for each in self._shapes) + _LESS_HIDDEN
+            shapes = sorted((each for each in self._shapes if each.hidden <= least), key=_footprint_m2)
+            shape = shapes[len(shapes) // 2]
             return shape.yaw, (shape.length, shape.width, shape.height)
         out = front.yaw
         if out is None:
@@ -290,3 +292,7 @@ class ObjectTrack:
         for name, value in seen.attributes.items():
             if name != POSITION and (name in self._attributes or len(self._attributes) < _MOST_ATTRIBUTES):
                 self._attributes.setdefault(name, Votes(_ATTRIBUTE_KEPT)).add(value, seen.confidence)
+
+
+def _footprint_m2(shape: StandingShape) -> float:
+    return shape.length * shape.width

@@ -256,4 +256,5 @@ class _Look:
 
     def _is_ready(self, track: ObjectTrack) -> bool:
         settings = self._settings
-        return track.looks.count(True) >= settings.births or track.is_sure(settings.sure)
+        enough = track.looks.count(True) >= settings.births or track.is_sure(settings.sure)
+        return enough and not self._tracks.is_misplaced(track)

@@ -196,9 +196,19 @@ class Tracks:
         self.doubted = [each for each in self.doubted if each is not track]
 
     def hangs(self, track: ObjectTrack) -> bool:
-        """Return whether there is nothing below a track that is not in anything: a hand carried it when it was seen."""
+        """Return whether a thing that is not in anything has nothing below it: a hand carried it when it was seen."""
+        return plain_type(track.types.best) not in IMMOVABLE and self._floats(track)
+
+    def is_misplaced(self, track: ObjectTrack) -> bool:
+        """Return whether a sink, or what else stands on or in the surface, is seen high above all that is known.
+
+        From very near a detector estimates badly how far away a sink is that fills the image.
+        """
+        return self.containment.is_open_above(track.types.best) and self._floats(track)
+
+    def _floats(self, track: ObjectTrack) -> bool:
         support_m = self.settings.support_m
-        if support_m is None or track.holder or plain_type(track.types.best) in IMMOVABLE or not track.size.any():
+        if support_m is None or track.holder or not track.size.any():
             return False
         low = track.position[2] - track.size[2] / 2
         if low < support_m + _HANGS_M:
