@@ -106,7 +106,7 @@ def is_seen(context: SkillContext, object_id: str, state: str) -> Generator[Step
     """Yield the steps of a look at a thing, and return whether it is seen in a state.
 
     Only reports from now on count: of what is hidden, the last state that was seen stays known. The hand looks at a
-    thing that is not seen from where it is.
+    thing that is not seen in that state from where it is.
 
     Raises:
         SkillError: it is not seen at all.
@@ -117,7 +117,7 @@ def is_seen(context: SkillContext, object_id: str, state: str) -> Generator[Step
         return found is not None and state in found.states
 
     since_s = yield from context.look(is_so)
-    if context.seen_since(object_id, since_s) is None:
+    if not is_so(since_s):
         yield _turn(context, "look at", _direction(context.scene.need(object_id)), _AT)
         since_s = yield from context.look(is_so)
     if context.seen_since(object_id, since_s) is None:
