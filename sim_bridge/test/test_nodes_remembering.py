@@ -76,7 +76,7 @@ def test_what_the_planner_remembers_can_be_asked_of_the_nodes_while_it_works(per
         assert {f"/{topics.OBSERVE_UNITS}", f"/{topics.OBSERVE_SCENE}", f"/{topics.SCENE_SINCE}"} <= clients.keys()
 
 
-@pytest.mark.parametrize("killed", [LONG, SHORT])
+@pytest.mark.parametrize("killed", [LONG, pytest.param(SHORT, marks=pytest.mark.nightly)])
 def test_a_memory_that_is_killed_in_the_middle_is_waited_for(person: Person, home: Path, killed: str) -> None:
     other = SHORT if killed == LONG else LONG
     with ExitStack() as until_the_end, memory(other, home):

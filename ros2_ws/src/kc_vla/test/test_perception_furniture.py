@@ -290,15 +290,20 @@ def test_one_object_may_be_found_again_and_found_to_be_another_in_one_look() -> 
         assert not set(tracked.gone) & set(names)
 
 
-def test_a_sink_that_is_located_high_above_the_surface_is_none_and_one_on_a_cabinet_is() -> None:
+@pytest.mark.parametrize("kind", ["sink", "stove", "cupboard"])
+def test_furniture_that_is_located_high_in_the_air_is_none_and_a_tray_on_a_cabinet_is_one(kind: str) -> None:
     looks = Looks()
-    high, low = (
-        found("sink", (0.2, -0.4, 0.2), (0.28, 0.22, 0.15)),
-        found("sink", (0.2, -0.4, 0.04), (0.28, 0.22, 0.08)),
-    )
+    high, low = (found(kind, (0.2, -0.4, height), (0.28, 0.22, 0.08)) for height in (0.2, 0.04))
     cabinet = found("cabinet", (0.6, 0.3, 0.1), (0.3, 0.3, 0.2))
     looks.take(6, high)
     assert not looks.reported
     looks.take(6, low, cabinet)
     looks.take(6, low, cabinet, found("tray", (0.6, 0.3, 0.21), (0.2, 0.25, 0.02)))
-    assert set(looks.reported) == {"sink_1", "cabinet_1", "tray_1"}
+    assert set(looks.reported) == {f"{kind}_1", "cabinet_1", "tray_1"}
+
+
+def test_a_cupboard_on_a_wall_is_where_its_bar_is_seen() -> None:
+    looks = Looks()
+    front = Front(np.pi, (0.441, 0.0, 0.5), True, None, STANDOFF)
+    looks.take(4, found("cupboard", (0.6, 0.0, 0.6), (0.3, 0.27, 0.3), "closed", front=front))
+    assert set(looks.reported) == {"cupboard_1"}

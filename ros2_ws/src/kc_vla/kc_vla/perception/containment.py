@@ -48,11 +48,7 @@ class Containment:
 
     def is_hollow(self, object_type: str) -> bool:
         """Return whether depth may pass through the middle of something of a type: it opens, or it is open above."""
-        return self.is_holder(object_type) or self.is_open_above(object_type)
-
-    def is_open_above(self, object_type: str) -> bool:
-        """Return whether something of a type is hollow and open above, as a sink is."""
-        return plain_type(object_type) in _OPEN_ABOVE
+        return self.is_holder(object_type) or plain_type(object_type) in _OPEN_ABOVE
 
     def is_too_large(self, seen: LocatedObject, tracks: Iterable[ObjectTrack]) -> bool:
         """Return whether a detection is of a drawer that is larger than the cabinet in the midst of it.

@@ -11,7 +11,7 @@ import numpy as np
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
 from kc_vla.perception.camera_frame import CameraFrameError
 from kc_vla.perception.containment import Containment
-from kc_vla.perception.front import CONTAINERS
+from kc_vla.perception.front import CONTAINERS, PART
 from kc_vla.perception.track import ObjectTrack
 from kc_vla.perception.track_association import began_elsewhere, doubles, overlapping
 
@@ -21,7 +21,8 @@ _STAYS = 3
 """Furniture is gone after so many times as many looks that do not find it as a thing: an arm keeps clear of it."""
 _HANGS_M, _BESIDE_M = 0.05, 0.03
 """What is so far above all that could carry it hangs, m; that reaches so far to the side of where it is located, m."""
-
+_STANDING = frozenset({"sink", "sinkbasin", "tray", "stove", "stoveburner", "basket", "bin"})
+"""Types of what stands on or in the surface, and hangs nowhere."""
 _MOST_TYPES = 1000
 _REST = "object"
 """What is counted under one name where a detector invents types without end."""
@@ -200,11 +201,14 @@ class Tracks:
         return plain_type(track.types.best) not in IMMOVABLE and self._floats(track)
 
     def is_misplaced(self, track: ObjectTrack) -> bool:
-        """Return whether a sink, or what else stands on or in the surface, is seen high above all that is known.
+        """Return whether furniture that stands is seen high above all that is known.
 
-        From very near a detector estimates badly how far away a sink is that fills the image.
+        A detector may take the arm for furniture, and from very near it estimates badly how far away something is. What
+        opens may hang on a wall: it is where its bar is seen.
         """
-        return self.containment.is_open_above(track.types.best) and self._floats(track)
+        kind = plain_type(track.types.best)
+        stands = kind in _STANDING or (kind in (CONTAINERS & IMMOVABLE) - {PART} and np.isnan(track.bar_height))
+        return stands and self._floats(track)
 
     def _floats(self, track: ObjectTrack) -> bool:
         support_m = self.settings.support_m
