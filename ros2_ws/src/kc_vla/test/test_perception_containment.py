@@ -119,6 +119,13 @@ def test_what_is_seen_late_as_its_drawer_is_pushed_is_in_it_still_and_what_is_ta
     assert inside.holder == "drawer"
     containment.carry([drawer, inside])
     assert inside.position[0] == pytest.approx(0.45)
+    inside.place.position = np.array([0.35, 0.0, 0.08])
+    for holder in ("drawer", "drawer", ""):  # it stays where it was seen: the drawer was pushed without it
+        containment.update([drawer, inside], ["drawer", "spoon"])
+        assert inside.holder == holder
+    inside.place.position = np.array([0.5, 0.0, 0.1])
+    containment.update([drawer, inside], ["drawer", "spoon"])
+    assert inside.holder == "drawer"
     for place in ((0.45, 0.0, 0.2), (0.35, 0.0, 0.08)):  # taken out, and put down before the drawer
         inside.place.position = np.array(place)
         containment.update([drawer, inside], ["drawer", "spoon"])

@@ -16,8 +16,9 @@ Numbers = NDArray[np.float64]
 _CLOSED = frozenset({"closed", "close", "shut"})
 _SLACK_M, _ABOVE_M = 0.02, 0.04
 """So far outside of a holder's box, and above it, the middle of what is in it can be measured."""
-_KEPT_M = 0.07
-"""What was in something is in it still so far outside of its box, m: of what is pushed, not all is seen at once."""
+_KEPT_M, _KEPT_LOOKS = 0.07, 3
+"""What was in something is in it still so far outside of its box, m, for so many looks in a row: of what is pushed, not
+all is seen at once."""
 _OPEN_ABOVE = frozenset({"sink", "sinkbasin", "tray", "basket", "bin", "bathtub", "bathtubbasin"})
 """Types of what is hollow and open above: from above a camera sees through their middles."""
 _ANNOUNCED = 3
@@ -113,10 +114,11 @@ class Containment:
         """Note what a track that was seen is in, or which cabinet it is a drawer of."""
         if not self.is_holder(track.types.best):
             around = [each for each in holders if each.is_open and _is_within(track, each)]
-            if not around and any(
-                _is_within(track, each, _KEPT_M) for each in holders if each.object_id == track.holder
-            ):
+            near = any(_is_within(track, each, _KEPT_M) for each in holders if each.object_id == track.holder)
+            if not around and near and track.outside < _KEPT_LOOKS:
+                track.outside += 1
                 return
+            track.outside = 0
         elif plain_type(track.types.best) == PART:
             around = [each for each in _of_type(holders, WHOLE) if _is_part(track.position, track.size, each)]
         else:

@@ -82,6 +82,7 @@ class ObjectTrack:
         unseen: looks in a row at its place that did not find it.
         holder: id of what it was last seen in; empty for nothing.
         offset: of its middle from that of its holder (3,), m.
+        outside: looks in a row that found it beside its holder.
         shut: its holder was closed over it.
         has_parts: it is a cabinet whose drawers are known: its front is theirs.
         announced: how often it was reported to be shut in.
@@ -96,7 +97,7 @@ class ObjectTrack:
         self.begun_ns = self.placed_ns = self.seen_ns = stamp_ns
         self.gone_ns = 0
         self.looks = [True]
-        self.empty = self.unseen = self.announced = 0
+        self.empty = self.unseen = self.announced = self.outside = 0
         self.holder, self.offset, self.shut, self.has_parts = "", np.zeros(3), False, False
         self._attributes: dict[str, Votes] = {}
         self._shapes: deque[StandingShape] = deque(maxlen=_SHAPES)
