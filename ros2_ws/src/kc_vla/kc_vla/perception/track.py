@@ -25,7 +25,7 @@ _TYPE_KEPT, _STATE_KEPT, _ATTRIBUTE_KEPT = 0.9, 0.6, 0.8
 _NONE, _SILENT = " ", 0.5
 """A look that reports no state counts for none, with this share of the weight: not every detector always reads one."""
 _SHAPES, _LESS_HIDDEN = 8, 0.05
-"""Of the shapes of so many looks, those count that are hidden about the least: the one with the middle footprint."""
+"""So many shapes are kept. Those that are hidden about the least count: of these, the one with the middle footprint."""
 _MOST_ATTRIBUTES = 12
 _NOWHERE = PixelBox(0.0, 0.0, 0.0, 0.0)
 
