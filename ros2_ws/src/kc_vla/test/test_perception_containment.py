@@ -130,3 +130,18 @@ def test_what_is_seen_late_as_its_drawer_is_pushed_is_in_it_still_and_what_is_ta
         inside.place.position = np.array(place)
         containment.update([drawer, inside], ["drawer", "spoon"])
         assert inside.holder == ""
+
+
+def test_what_is_seen_to_move_before_its_drawer_is_where_it_was_in_it() -> None:
+    box = PixelBox(0, 0, 9, 9)
+    seen = LocatedObject("drawer", (0.45, 0.0, 0.1), (0.3, 0.3, 0.1), 1.0, 0.01, box, "opened")
+    drawer = ObjectTrack(seen, 0)
+    sponge = ObjectTrack(LocatedObject("sponge", (0.43, 0.0, 0.1), (0.09, 0.06, 0.03), 1.0, 0.01, box), 0)
+    drawer.object_id, sponge.object_id = "drawer", "sponge"
+    containment = Containment(["drawer"])
+    containment.update([drawer, sponge], ["drawer", "sponge"])
+    sponge.place.position = np.array([0.53, 0.0, 0.1])
+    containment.update([drawer, sponge], ["sponge"])  # the hand hides the drawer that it pushes
+    drawer.place.position = np.array([0.6, 0.0, 0.1])
+    containment.carry([drawer, sponge])
+    assert sponge.position[0] == pytest.approx(0.58)

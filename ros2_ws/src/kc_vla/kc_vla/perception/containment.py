@@ -93,7 +93,7 @@ class Containment:
         shut = []
         for each in known.values():
             if each.object_id in seen:
-                self._place(each, holders)
+                self._place(each, holders, seen)
                 continue
             holder = known.get(each.holder)
             if holder is None:
@@ -110,8 +110,11 @@ class Containment:
             cabinet.has_parts = cabinet.object_id in filled
         return shut
 
-    def _place(self, track: ObjectTrack, holders: Sequence[ObjectTrack]) -> None:
-        """Note what a track that was seen is in, or which cabinet it is a drawer of."""
+    def _place(self, track: ObjectTrack, holders: Sequence[ObjectTrack], seen: Collection[str]) -> None:
+        """Note what a track that was seen is in, or which cabinet it is a drawer of; `seen`: what the look shows.
+
+        Where in a drawer it is, a look says that shows both: what is pushed is elsewhere before it is seen there.
+        """
         if not self.is_holder(track.types.best):
             around = [each for each in holders if each.is_open and _is_within(track, each)]
             near = any(_is_within(track, each, _KEPT_M) for each in holders if each.object_id == track.holder)
@@ -125,9 +128,9 @@ class Containment:
             around = []
         # One drawer is above another: what is a little above the lower one is in the upper one.
         holder = min(around, key=lambda each: _outside_m(track, each), default=None)
-        track.holder = "" if holder is None else holder.object_id
-        if holder is not None:
+        if holder is not None and (holder.object_id in seen or holder.object_id != track.holder):
             track.offset = track.position - holder.position
+        track.holder = "" if holder is None else holder.object_id
 
 
 def _of_type(tracks: Iterable[ObjectTrack], kind: str) -> list[ObjectTrack]:
