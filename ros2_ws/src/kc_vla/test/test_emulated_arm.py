@@ -1,6 +1,7 @@
 """The emulated Piper does what users of the real one rely on, and what they are warned of."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from kc_vla.arm.emulator.frames import (
     Stop,
     StopCode,
 )
+from kc_vla.arm.emulator.simulated_body import FingerDrive, SimulatedBody
 
 ALL = (1, 2, 3, 4, 5, 6)
 STEP = 0.005
@@ -187,6 +189,29 @@ def test_fingers_close_on_a_thing_that_is_between_them_and_no_further():
     arm.gripper.between = 0.0  # it fell
     run(arm, 1.0)
     assert (arm.gripper.width, arm.gripper.gripping) == (0.0, 0)
+
+
+def test_the_gripper_of_a_simulated_body_is_as_wide_as_its_fingers_and_presses_on_what_they_touch():
+    arm = ready()
+    arm.receive(GripperTarget(0, 800, 1, False))
+    body = SimulatedBody(0.04, touch=True, blocked=np.zeros(6, bool))
+    arm.gripper.simulated = body
+    run(arm, 0.1)
+    assert (arm.gripper.width, arm.gripper.gripping) == (0.04, 800)
+    assert arm.gripper.drive == FingerDrive(0.0, 0.8)
+    arm.gripper.simulated = replace(body, width=0.03, touch=False)  # it slipped away, and the fingers go on
+    run(arm, STEP)
+    assert (arm.gripper.width, arm.gripper.gripping) == (0.03, 0)
+    arm.receive(GripperTarget(0, 800, 0, False))
+    assert arm.gripper.drive is None
+
+
+def test_a_joint_of_a_simulated_body_that_is_blocked_is_a_collision_unless_its_level_is_0():
+    arm = raised()
+    arm.blocked = np.arange(6) == 2
+    assert arm.status is Status.COLLISION
+    arm.levels = (0,) * 6
+    assert arm.status is Status.NORMAL
 
 
 def test_feedback_tells_angles_power_and_silence():

@@ -50,13 +50,17 @@ class EmulatorParameters(NodeParameters):
 
 
 class PiperEmulatorNode(StackNode):
-    """The node `piper_emulator`, which runs an emulated Piper on a bus of its own."""
+    """The node `piper_emulator`, which runs an emulated Piper on a bus of its own.
+
+    Attributes:
+        arm: the process of the emulated arm.
+    """
 
     Parameters = EmulatorParameters
     parameters: EmulatorParameters
 
-    def __init__(self) -> None:
-        super().__init__("piper_emulator")
+    def __init__(self, name: str = "piper_emulator") -> None:
+        super().__init__(name)
 
     def start(self) -> None:
         """Put the arm on its bus."""
@@ -67,11 +71,11 @@ class PiperEmulatorNode(StackNode):
             require_piper(robot)
         except (RobotError, UnfitArmError) as error:
             raise StartError(str(error)) from error
-        self._arm = Remote(emulate)
+        self.arm = Remote(emulate)
         try:
-            self._arm.start("the emulated arm", self.get_logger().info, "begin", self.parameters.path, robot)
+            self.arm.start("the emulated arm", self.get_logger().info, "begin", self.parameters.path, robot)
         except (OSError, RemoteError) as error:
-            self._arm.close()
+            self.arm.close()
             raise StartError(str(error)) from error
         self._pictures = self.advertise(Image, topics.EMULATOR_VIEW, qos.IMAGE)
         self.every(1.0 / self.parameters.view_rate, self._show)
@@ -96,7 +100,7 @@ class PiperEmulatorNode(StackNode):
     def stop(self) -> None:
         """Take the arm away."""
         powered = " It still had power." if self._has_power() else ""
-        self._arm.close()
+        self.arm.close()
         seen = "nothing" if self._view is None else self._view.watch
         self.get_logger().info(f"the emulated arm saw: {seen}.{powered}")
 
@@ -104,7 +108,7 @@ class PiperEmulatorNode(StackNode):
         """Start the fault that the parameter names, or end all faults."""
         fault = self.parameters.fault
         try:
-            self._arm.call("ask", fault)
+            self.arm.call("ask", fault)
         except RemoteError as error:
             self.problem(str(error), ERROR)
         else:
@@ -115,22 +119,30 @@ class PiperEmulatorNode(StackNode):
         view = getattr(self, "_view", None)
         return {"watch": view.watch} if view is not None else {}
 
-    def _look(self) -> View | None:
-        """Return the newest view; Raises: RemoteError."""
-        if views := self._arm.look():
+    def look(self) -> View | None:
+        """Return the newest view.
+
+        Raises:
+            RemoteError: the process of the arm has gone.
+        """
+        if views := self.arm.look():
             self._view = views[-1]
+            self.on_views(views)
         return self._view
+
+    def on_views(self, views: list[View]) -> None:
+        """Take in what the arm showed since the last look, the oldest first."""
 
     def _has_power(self) -> bool:
         try:
-            view = self._look()
+            view = self.look()
         except RemoteError:
             return False
         return view is not None and bool(view.powered.any())
 
     def _show(self) -> None:
         try:
-            view = self._look()
+            view = self.look()
         except RemoteError as error:
             self.fail(f"the emulated arm is gone: {error}")
             return

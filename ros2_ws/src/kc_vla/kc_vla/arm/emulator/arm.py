@@ -98,6 +98,7 @@ class EmulatedArm:
         dead: whether each joint has lost its power supply, (6,).
         silent: whether the driver of each joint gives no answer, (6,).
         collision: whether each joint collides, (6,).
+        blocked: whether something is in the way of each joint of a simulated body, (6,).
         heat: temperatures of the motors, degrees C, (6,).
         teach: state of the teach button, 0 released.
         taught: whether the arm was in teach mode since the last reset.
@@ -120,6 +121,7 @@ class EmulatedArm:
         self.dead = np.zeros(joints, bool)
         self.silent = np.zeros(joints, bool)
         self.collision = np.zeros(joints, bool)
+        self.blocked: NDArray[np.bool_] = np.zeros(joints, bool)
         self.heat = np.full(joints, 35)
         self.teach, self.taught = 0, False
         self._control, self._move, self._speed = 0, Move.POSE, 0
@@ -247,7 +249,7 @@ class EmulatedArm:
     @property
     def _noticed(self) -> NDArray[np.bool_]:
         """Return which joints notice that they collide (6,): a level of 0 detects nothing."""
-        return self.collision & (np.array(self.levels) > 0)
+        return (self.collision | self.blocked) & (np.array(self.levels) > 0)
 
     def _set(self, setting: Setting) -> tuple[Frame, ...]:
         """Take a setting; return its answer, or that to a query which comes in the same frame."""

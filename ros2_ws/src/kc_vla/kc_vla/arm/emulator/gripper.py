@@ -8,9 +8,10 @@ import numpy as np
 
 from kc_vla.arm.emulator.frames import Frame, GripperTarget, gripper_frame
 from kc_vla.arm.emulator.setting_frames import GripperSetting
+from kc_vla.arm.emulator.simulated_body import FingerDrive, SimulatedBody
 
-_SPEED = 0.15
-"""m/s."""
+GRIPPER_SPEED = 0.15
+"""At which the width changes, m/s."""
 _TOUCH = 1e-6
 """Fingers touch a thing that is no further from them than this, m."""
 _OVERCURRENT, _ERROR, _ENABLED, _HOMED = 1 << 2, 1 << 5, 1 << 6, 1 << 7
@@ -26,6 +27,7 @@ class EmulatedGripper:
         setting: what the gripper is set to; with a stroke of 0, as out of the box, it does not move and reports 0.
         zero: width at which it reports 0, m.
         between: width of what is between the fingers, m; 0.0 for nothing.
+        simulated: the body whose fingers a simulator moves by `drive`; None: the gripper moves its own.
         homed: whether its driver knows a zero.
         silent: its cable is broken: it reports nothing, and has no power.
         clears: how often its errors were cleared.
@@ -34,6 +36,7 @@ class EmulatedGripper:
     def __init__(self, stroke: float) -> None:
         """Put together a gripper that is closed, with a stroke, m, that is set."""
         self.width = self.zero = self.between = 0.0
+        self.simulated: SimulatedBody | None = None
         self.setting = GripperSetting(100, round(stroke * 1e3), 1)
         self.homed, self.silent = True, False
         self.clears = 0
@@ -47,8 +50,15 @@ class EmulatedGripper:
     @property
     def gripping(self) -> int:
         """Return the torque with which the fingers press on what is between them, mN m; 0 where they touch nothing."""
-        presses = self._on and self._target < self.width <= self.between + _TOUCH
-        return self._torque if presses else 0
+        touches = self.width <= self.between + _TOUCH or (self.simulated is not None and self.simulated.touch)
+        return self._torque if self._on and self._target < self.width and touches else 0
+
+    @property
+    def drive(self) -> FingerDrive | None:
+        """Return what the motor does; None: it has no power, and the fingers stay where they are."""
+        if not (self._on and self.setting.stroke and not self.silent):
+            return None
+        return FingerDrive(max(self._target, min(self.between, self.width), 0.0), self._torque * 1e-3)
 
     def receive(self, command: GripperTarget) -> None:
         """Take a command. A zero is set only without power, as the vendor's demo does."""
@@ -72,9 +82,11 @@ class EmulatedGripper:
 
     def step(self, seconds: float) -> None:
         """Let some milliseconds pass."""
-        if self._on and self.setting.stroke and not self.silent:
-            way = max(self._target, min(self.between, self.width), 0.0) - self.width
-            self.width += float(np.clip(way, -_SPEED * seconds, _SPEED * seconds))
+        drive = self.drive
+        if self.simulated is not None:
+            self.width = self.simulated.width
+        elif drive is not None:
+            self.width += float(np.clip(drive.width - self.width, -GRIPPER_SPEED * seconds, GRIPPER_SPEED * seconds))
 
     def feedback(self) -> Iterator[Frame]:
         """Yield what it reports 200 times a second."""

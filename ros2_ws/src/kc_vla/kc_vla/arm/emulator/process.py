@@ -18,6 +18,7 @@ from kc_vla.arm.emulator.faults import Faults
 from kc_vla.arm.emulator.frames import Frame, FrameError, read_command
 from kc_vla.arm.emulator.mit_frames import read_mit
 from kc_vla.arm.emulator.setting_frames import read_setting
+from kc_vla.arm.emulator.simulated_body import FingerDrive, SimulatedBody
 from kc_vla.arm.emulator.watch import Watch
 from kc_vla.arm.remote import Calls
 from kc_vla.arm.scheduling import PriorityError, take_priority
@@ -117,6 +118,8 @@ class View:
         opening: of its gripper, m.
         status: in a word.
         watch: what it saw so far, in a line.
+        time: steady time of this, s.
+        drive: what the motor of its gripper does; None without power.
     """
 
     angles: Vector
@@ -125,6 +128,8 @@ class View:
     opening: float
     status: str
     watch: str
+    time: float
+    drive: FingerDrive | None
 
 
 class EmulatorService:
@@ -152,6 +157,12 @@ class EmulatorService:
         assert self._process is not None
         self._process.faults.ask(fault)
 
+    def touch(self, body: SimulatedBody) -> None:
+        """Take in what the simulated body of the arm touches."""
+        assert self._process is not None
+        arm = self._process.arm
+        arm.gripper.simulated, arm.blocked = body, body.blocked
+
     def run(self) -> None:
         """Live until the other closes the connection."""
         try:
@@ -172,7 +183,8 @@ class EmulatorService:
             status = arm.status.name.lower().replace("_", " ")
             angles, powered = arm.body.angles.copy(), arm.body.powered.copy()
             origins = arm.kinematics.frames(angles)[:-1, :3, 3]
-            self._calls.show(View(angles, origins, powered, arm.gripper.width, status, str(self._process.watch)))
+            seen, now, gripper = str(self._process.watch), time.monotonic(), arm.gripper
+            self._calls.show(View(angles, origins, powered, gripper.width, status, seen, now, gripper.drive))
 
 
 def main() -> None:
