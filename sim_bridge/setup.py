@@ -74,7 +74,8 @@ setup(
     zip_safe=False,
     entry_points={
         "console_scripts": [
-            f"{node} = {NAME}_entry:{node}" for node in ("maniskill_bridge", "household", "home_page", "home_session")
+            f"{node} = {NAME}_entry:{node}"
+            for node in ("maniskill_bridge", "piper_simulator", "household", "home_page", "home_session")
         ],
     },
 )

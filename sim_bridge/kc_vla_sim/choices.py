@@ -28,6 +28,9 @@ ASSETS = {
 }
 """Name and character of each of the sets of bodies that a kitchen can be made of."""
 
+PIPER_TASKS = ("counting", "identity", "spatial", "temporal")
+"""Tasks whose things a Piper can reach, and whose environment takes one."""
+
 LARGEST_IMAGE = 4096
 """px of a side."""
 

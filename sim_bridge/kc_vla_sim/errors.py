@@ -13,6 +13,10 @@ class MeshCacheError(SimulationError):
     """The light robot meshes cannot be stored in the user's cache folder."""
 
 
+class RobotMeshError(SimulationError):
+    """The meshes of a robot cannot be fetched or stored."""
+
+
 class BadSeedError(SimulationError, ValueError):
     """A seed that is not a whole number in 0..2**32-1."""
 

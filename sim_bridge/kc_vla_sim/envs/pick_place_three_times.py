@@ -15,6 +15,7 @@ from kc_vla_sim.envs.temporal import CUBES, TEMPORAL_RANGES, TemporalRanges, pla
 from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.robot import CONTROL_RATE
+from kc_vla_sim.robots.stations import PIPER
 
 LONGEST_EPISODE = 2700
 """Steps: at most 1,810 until the first lift (hard), and 890 for three lifts that take a good arm 250."""
@@ -40,6 +41,7 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
     height; the speed of the expert's hand.
     """
 
+    SUPPORTED_ROBOTS = [*TabletopEnv.SUPPORTED_ROBOTS, PIPER]
     RANGES = TEMPORAL_RANGES
     ranges: TemporalRanges
 
@@ -78,9 +80,11 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
         self._place_distractors(env_idx)
 
     def _swivel_elbow(self, env_idx: torch.Tensor) -> None:
-        """Turn the elbow to either side; the hand about stays where it is."""
-        posture = self.agent.robot.get_qpos()[env_idx].clone()
+        """Turn the elbow to either side, if the arm can; the hand about stays where it is."""
         swivel = self._draw(env_idx, self.ranges.start_swivel)[:, 0]
+        if not self.station.is_panda:
+            return
+        posture = self.agent.robot.get_qpos()[env_idx].clone()
         # Near the start posture the axes of the first and the third joint almost coincide.
         posture[:, 0] += swivel
         posture[:, 2] -= swivel
@@ -144,7 +148,9 @@ class PickPlaceThreeTimesEnv(TabletopEnv):
     def detections(self) -> tuple[GroundTruthObject, ...]:
         """Return the three cubes."""
         return tuple(
-            GroundTruthObject(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE, {"colour": colour})
+            GroundTruthObject(
+                cube.name, "cube", "", to_pose(cube.pose, self.station.base), CUBE_SIZE, {"colour": colour}
+            )
             for cube, colour in zip(self.cubes, _COLOURS, strict=True)
         )
 

@@ -17,6 +17,7 @@ from kc_vla_sim.envs.signal_lamp import SignalLamp
 from kc_vla_sim.envs.tabletop import TabletopEnv
 from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
+from kc_vla_sim.robots.stations import PIPER
 
 GOAL_RADIUS = 0.08
 """The cube is at the target when its center is closer to the target's than this, m."""
@@ -36,6 +37,7 @@ class PushCubeWithSignalEnv(TabletopEnv):
     **Chance**: positions of cube and target, start posture, the durations of the lamp's states.
     """
 
+    SUPPORTED_ROBOTS = [*TabletopEnv.SUPPORTED_ROBOTS, PIPER]
     RANGES = COUNTING_RANGES
     ranges: CountingRanges
 
@@ -125,9 +127,17 @@ class PushCubeWithSignalEnv(TabletopEnv):
         lit = edges_passed(self.lamp_edges, self.elapsed_steps)[0] % 2 == 1
         lamp_centre = sapien.Pose(p=[*self.lamp.position[:2], self.lamp.size[2] / 2])
         return (
-            GroundTruthObject("cube", "cube", "", to_pose(self.cube.pose), CUBE_SIZE),
-            GroundTruthObject("goal", "target", "", to_pose(self.goal.pose), (2 * GOAL_RADIUS, 2 * GOAL_RADIUS, 0.0)),
-            GroundTruthObject("lamp", "lamp", "on" if lit else "off", to_pose(lamp_centre), self.lamp.size),
+            GroundTruthObject("cube", "cube", "", to_pose(self.cube.pose, self.station.base), CUBE_SIZE),
+            GroundTruthObject(
+                "goal",
+                "target",
+                "",
+                to_pose(self.goal.pose, self.station.base),
+                (2 * GOAL_RADIUS, 2 * GOAL_RADIUS, 0.0),
+            ),
+            GroundTruthObject(
+                "lamp", "lamp", "on" if lit else "off", to_pose(lamp_centre, self.station.base), self.lamp.size
+            ),
         )
 
     def _get_obs_extra(self, info: dict[str, Any]) -> dict[str, torch.Tensor]:

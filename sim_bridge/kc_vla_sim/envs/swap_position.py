@@ -18,6 +18,7 @@ from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.robots.panda_posture import posture_pointing_down
+from kc_vla_sim.robots.stations import PIPER
 
 LONGEST_EPISODE = 1200
 """Steps."""
@@ -49,6 +50,7 @@ class SwapPositionEnv(TabletopEnv):
     **Chance**: order of the colors, places of the stack and aside, start posture, home pose, waits and speeds.
     """
 
+    SUPPORTED_ROBOTS = [*TabletopEnv.SUPPORTED_ROBOTS, PIPER]
     RANGES = SPATIAL_RANGES
     ranges: SpatialRanges
 
@@ -106,6 +108,9 @@ class SwapPositionEnv(TabletopEnv):
     def _set_swivelled_posture(self, env_idx: torch.Tensor) -> None:
         """Put the tool near `_START_TOOL` with the elbow anywhere, each arm joint a little off, gripper closed."""
         most = self.ranges.start_noise
+        if not self.station.is_panda:
+            self._set_start_posture(env_idx, most)
+            return
         noise = self._draw(env_idx, *[(-most, most)] * len(_SWIVEL))
         swivel = self._draw(env_idx, self.ranges.start_swivel) * torch.tensor(_SWIVEL, device=self.device)
         upright = posture_pointing_down(torch.tensor(_START_TOOL, device=self.device))
@@ -186,7 +191,9 @@ class SwapPositionEnv(TabletopEnv):
     def detections(self) -> tuple[GroundTruthObject, ...]:
         """Return the three cubes."""
         return tuple(
-            GroundTruthObject(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE, {"colour": colour})
+            GroundTruthObject(
+                cube.name, "cube", "", to_pose(cube.pose, self.station.base), CUBE_SIZE, {"colour": colour}
+            )
             for cube, colour in zip(self.cubes, _COLOURS, strict=True)
         )
 

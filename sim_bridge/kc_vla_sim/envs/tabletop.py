@@ -1,6 +1,6 @@
 """What all tasks share: a table, the robot at its end, two cameras, the light.
 
-World frame: origin on the table top, x away from the robot, z up. The robot's base stands at x = -0.615 m.
+World frame: origin on the table top, x away from the robot, z up. `stations` says where the robot's base stands.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-import sapien
 import torch
 from mani_skill.envs.sapien_env import BaseEnv
 from mani_skill.sensors.camera import CameraConfig
@@ -25,20 +24,18 @@ from kc_vla_sim.errors import BadLooksError
 from kc_vla_sim.frame import Capture, GroundTruthObject, Image, VisibleObject, capture_of
 from kc_vla_sim.renderer import choose_renderer
 from kc_vla_sim.robots.panda import LightPandaWristCam
+from kc_vla_sim.robots.piper import SimulatedPiper
+from kc_vla_sim.robots.stations import ROBOT_BASE as ROBOT_BASE
+from kc_vla_sim.robots.stations import station_of
 from kc_vla_sim.shaders import camera_shader, set_picture_formats
 
 THIRD_PERSON_CAMERA = "third_person"
-ROBOT_BASE = sapien.Pose(p=[-0.615, 0, 0])
-"""Pose of the robot's base in the world."""
-START_POSTURE = (0.0, np.pi / 8, 0.0, -np.pi * 5 / 8, 0.0, np.pi * 3 / 4, np.pi / 4, 0.0, 0.0)
-"""Seven arm joints (rad) and two fingers (m), gripper closed."""
-
 LONGEST_REST = 0.05
 """Rests of an expert that are its own are no longer than this, s: a control step."""
 
 
 class TabletopEnv(BaseEnv):
-    """Base of the tasks: a Panda with a wrist camera at a table. Sub-classes add objects, chance and success."""
+    """Base of the tasks: a robot with a wrist camera at a table. Sub-classes add objects, chance and success."""
 
     SUPPORTED_ROBOTS = ["panda_wristcam_light", "panda_wristcam"]
     SUPPORTED_REWARD_MODES = ("sparse", "none")
@@ -51,7 +48,7 @@ class TabletopEnv(BaseEnv):
     TELLS_VISIBLE: ClassVar[bool] = False
     """Whether the task says what its cameras see of its objects, see `visible`."""
 
-    agent: LightPandaWristCam
+    agent: LightPandaWristCam | SimulatedPiper
     room: RoomLooks
     """What the present episode looks like."""
 
@@ -86,6 +83,7 @@ class TabletopEnv(BaseEnv):
             BadLooksError: there are no such looks, or varied ones in a scene that more than one episode shares.
         """
         self._varied = check_looks(looks) == VARIED_LOOKS
+        self.station = station_of(robot_uids)
         self.ranges = ranges or self.RANGES[check_variant(variant)]
         self.whims = whims
         if not whims:
@@ -143,7 +141,7 @@ class TabletopEnv(BaseEnv):
         super()._setup_sensors(options)
 
     def _load_agent(self, options: dict[str, Any]) -> None:
-        super()._load_agent(options, ROBOT_BASE)
+        super()._load_agent(options, self.station.base)
 
     def _load_scene(self, options: dict[str, Any]) -> None:
         self.room = draw_room(int(self._episode_seed[0])) if self._varied else STANDARD_ROOM
@@ -225,9 +223,10 @@ class TabletopEnv(BaseEnv):
         self._distractors.place(chance, self.device)
 
     def _set_start_posture(self, env_idx: torch.Tensor, noise: float) -> None:
-        """Put the arm near `START_POSTURE`, each arm joint off by up to `noise` (rad), gripper closed."""
-        posture = np.tile(START_POSTURE, (len(env_idx), 1))
-        posture[:, :7] += self._batched_episode_rng[env_idx].uniform(-noise, noise, size=7)
+        """Put the arm near the posture of its station, each arm joint off by up to `noise` (rad), gripper closed."""
+        posture = np.tile(self.station.posture, (len(env_idx), 1))
+        joints = posture.shape[1] - 2
+        posture[:, :joints] += self._batched_episode_rng[env_idx].uniform(-noise, noise, size=joints)
         self.agent.reset(torch.as_tensor(posture, dtype=torch.float32, device=self.device))
 
 

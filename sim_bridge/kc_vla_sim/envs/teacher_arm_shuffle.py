@@ -18,6 +18,7 @@ from kc_vla_sim.frame import GroundTruthObject
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.robot import CONTROL_RATE
 from kc_vla_sim.robots.panda_posture import posture_pointing_down
+from kc_vla_sim.robots.stations import PIPER
 from kc_vla_sim.robots.teacher_arm import TeacherArm
 
 SLOT_PLACES = ((-0.04, 0.19), (-0.04, 0.06), (-0.04, -0.07))
@@ -53,6 +54,7 @@ class TeacherArmShuffleEnv(TabletopEnv):
     every move and grip, however far it goes; where the robot waits.
     """
 
+    SUPPORTED_ROBOTS = [*TabletopEnv.SUPPORTED_ROBOTS, PIPER]
     RANGES = IDENTITY_RANGES
     DISTRACTOR_PLACES = tuple(place for place in PLACES if math.dist(place, TEACHER_BASE) > TEACHER_ROOM)
     ranges: IdentityRanges
@@ -114,6 +116,9 @@ class TeacherArmShuffleEnv(TabletopEnv):
         ranges = self.ranges
         home = self._draw(env_idx, ranges.home_x, ranges.home_y, ranges.home_z, ranges.home_yaw)
         self.home[env_idx] = home
+        if not self.station.is_panda:
+            self._set_start_posture(env_idx, noise=0.0)
+            return
         in_base = home - torch.tensor([*ROBOT_BASE.p, 0.0], device=self.device)
         fingers = torch.zeros((len(env_idx), 2), device=self.device)
         self.agent.reset(torch.cat([posture_pointing_down(in_base), fingers], dim=1))
@@ -193,7 +198,10 @@ class TeacherArmShuffleEnv(TabletopEnv):
 
     def detections(self) -> tuple[GroundTruthObject, ...]:
         """Return the cubes, named by the slots in which they started."""
-        return tuple(GroundTruthObject(cube.name, "cube", "", to_pose(cube.pose), CUBE_SIZE) for cube in self.cubes)
+        return tuple(
+            GroundTruthObject(cube.name, "cube", "", to_pose(cube.pose, self.station.base), CUBE_SIZE)
+            for cube in self.cubes
+        )
 
     def _get_obs_extra(self, info: dict[str, Any]) -> dict[str, torch.Tensor]:
         extra = {"tcp_pose": self.agent.tcp.pose.raw_pose}

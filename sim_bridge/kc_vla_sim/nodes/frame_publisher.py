@@ -8,19 +8,19 @@ from dataclasses import replace
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import CameraInfo, Image, JointState
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
-from tf2_msgs.msg import TFMessage
 from vision_msgs.msg import Detection2DArray
 
 from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.base import StackNode
-from kc_vla.ros.convert import depth_message, image_message, time_message
+from kc_vla.ros.convert import time_message
 from kc_vla.ros.perception_messages import box_message
 from kc_vla_msgs.msg import KeyframeScore, ObjectDetections
 from kc_vla_sim.frame import BASE_FRAME, GroundTruthObject, SimulatedFrame
-from kc_vla_sim.nodes.messages import add_crops, camera_info_of, camera_places_of, detections_of, joints_of, pose_of
+from kc_vla_sim.nodes.camera_publisher import CameraPublisher
+from kc_vla_sim.nodes.messages import add_crops, detections_of, joints_of, pose_of
 from kc_vla_sim.protocol import Simulation
 
 _FEWEST_PIXELS = 6
@@ -50,19 +50,14 @@ class FramePublisher:
         self._tool = node.advertise(PoseStamped, topics.TOOL_POSE, qos.STATE)
         self._oracle = node.advertise(KeyframeScore, topics.ORACLE_SCORE, qos.EVENT)
         self._detections = node.advertise(ObjectDetections, topics.DETECTIONS_TRUTH, qos.STATE)
-        self._images = {view: node.advertise(Image, topics.image_topic(view), qos.IMAGE) for view in views}
-        deep = views if depth else ()
-        self._depths = {view: node.advertise(Image, topics.depth_topic(view), qos.IMAGE) for view in deep}
+        self._cameras = CameraPublisher(node, views, depth)
         boxed = views if boxes else ()
         self._boxes = {view: node.advertise(Detection2DArray, topics.boxes_topic(view), qos.IMAGE) for view in boxed}
-        self._places = node.advertise(TFMessage, topics.CAMERA_PLACES, qos.STATUS)
-        self._infos = {view: node.advertise(CameraInfo, topics.camera_info_topic(view), qos.STATE) for view in views}
 
     @property
     def watched(self) -> bool:
         """Return whether anything that needs images has a subscriber."""
-        drawn = (*self._images.values(), *self._depths.values(), self._detections)
-        return any(publisher.get_subscription_count() for publisher in drawn)
+        return self._cameras.watched or bool(self._detections.get_subscription_count())
 
     def _seen(self, frame: SimulatedFrame, episode_id: str, stamp: Time) -> ObjectDetections:
         """Return the objects of a frame, now and then with what the first camera shows of them."""
@@ -80,7 +75,7 @@ class FramePublisher:
     def begin(self, clock_ns: int) -> None:
         """Publish the simulated time, and where the cameras of the episode that begins are."""
         self.show_clock(clock_ns)
-        self._places.publish(camera_places_of(self._simulator.cameras, time_message(clock_ns)))
+        self._cameras.place(self._simulator.cameras, time_message(clock_ns))
 
     def show(self, frame: SimulatedFrame, episode_id: str, clock_ns: int) -> None:
         """Publish one frame; the joint state goes last, since it starts the control step."""
@@ -100,15 +95,11 @@ class FramePublisher:
         tool.header.stamp, tool.header.frame_id = stamp, BASE_FRAME
         self._tool.publish(tool)
         self._detections.publish(self._seen(frame, episode_id, stamp))
-        for (view, pixels), model in zip(frame.views.items(), self._simulator.cameras, strict=True):
-            info = camera_info_of(model)
-            info.header.stamp = stamp
-            self._infos[view].publish(info)
+        cameras = dict(zip(frame.views, self._simulator.cameras, strict=True))
+        self._cameras.show(frame.views, frame.depth, cameras, stamp)
+        for view, pixels in frame.views.items():
             if pixels.size:
-                self._images[view].publish(image_message(pixels, stamp, model.frame))
-                self._show_boxes(view, frame, info.header)
-            if view in frame.depth and view in self._depths:
-                self._depths[view].publish(depth_message(frame.depth[view], stamp, model.frame))
+                self._show_boxes(view, frame, Header(stamp=stamp, frame_id=cameras[view].frame))
         self._joints.publish(joints_of(frame, stamp))
 
     def _show_boxes(self, view: str, frame: SimulatedFrame, header: Header) -> None:

@@ -69,7 +69,7 @@ def _make(urdf: Path, robot: ET.Element, sources: list[Path], folder: Path) -> N
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as work:
         names = {source: f"{source.stem}.glb" for source in sources}
         for source, name in names.items():
-            _lighten(source, Path(work) / name)
+            lighten(source, Path(work) / name)
         for element in _mesh_elements(robot, "visual"):
             element.set("filename", names[urdf.parent / element.attrib["filename"]])
         for element in _mesh_elements(robot, "collision"):
@@ -90,8 +90,11 @@ def _make(urdf: Path, robot: ET.Element, sources: list[Path], folder: Path) -> N
                 raise
 
 
-def _lighten(source: Path, target: Path) -> None:
-    """Write the mesh `source` to `target` (GLB) with fewer triangles, keeping the color of each part."""
+def lighten(source: Path, target: Path, color: tuple[int, int, int] = (180, 182, 186)) -> None:
+    """Write the mesh `source` to `target` (GLB) with fewer triangles, keeping the color of each part.
+
+    A part without one gets `color`, RGB in 0..255.
+    """
     light = trimesh.Scene()
     for part in trimesh.load_scene(source).dump():
         if not isinstance(part, trimesh.Trimesh):
@@ -107,7 +110,7 @@ def _lighten(source: Path, target: Path) -> None:
         shaded = trimesh.graph.smooth_shade(bare, angle=CREASE_ANGLE)
         if material is None:
             material = trimesh.visual.material.PBRMaterial(
-                baseColorFactor=[180, 182, 186, 255], metallicFactor=0.0, roughnessFactor=0.5
+                baseColorFactor=[*color, 255], metallicFactor=0.0, roughnessFactor=0.5
             )
         shaded.visual = trimesh.visual.TextureVisuals(material=material)
         light.add_geometry(shaded)

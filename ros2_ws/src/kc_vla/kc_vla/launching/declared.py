@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-SIMULATED = {"maniskill_bridge", "household", "home_page", "home_session"}
+SIMULATED = {"maniskill_bridge", "piper_simulator", "household", "home_page", "home_session"}
 """The nodes of the package kc_vla_sim, which may not be there."""
 _BASE = "NodeParameters"
 _OF_ROS = {"use_sim_time", "start_type_description_service"}
