@@ -69,6 +69,8 @@ TOGETHER: dict[str, tuple[dict[str, str], ...]] = {
         {"arm": "emulated", "policy": "learned", "policy_models": "<folder>"},
         {"arm": "emulated", "policy": "replay"},
         {"arm": "emulated", "driver": "{channel: can1}"},
+        {"arm": "simulated", "driver": "{channel: can1}"},
+        {"arm": "simulated", "task": "kitchen"},
         {"arm": "emulated", "detector": "vlm"},
         {"arm": "ros", "robot": "ur5e_ros", "driver": "{channel: can1}", "policy": "joy"},
     ),

@@ -15,7 +15,8 @@ from kc_vla.arm.kinds import ARMS, choose_arm
 from kc_vla.calibration.reading import NO_CAMERA_PLACE
 from kc_vla.core.options import parse_options
 from kc_vla.core.robot import load_robot
-from kc_vla.core.robot_model import PIPER, ROS, SIMULATED
+from kc_vla.core.robot_model import PIPER, ROS
+from kc_vla.core.robot_model import SIMULATED as MOVED_BY_A_SIMULATOR
 from kc_vla.core.tasks import UnknownTaskError, find_task
 from kc_vla.launching.arguments import Argument, chosen, is_on
 from kc_vla.launching.cameras import FILES, cameras_of, hand_eye_files
@@ -62,26 +63,21 @@ from kc_vla.launching.policies import (
 from kc_vla.launching.renamed import robot_arguments
 from kc_vla.launching.selector import check_selector, model_arguments, selector
 from kc_vla.launching.skills import check_planner, is_planned, mover_of, planned_nodes, planner_argument, remembering
+from kc_vla.launching.stand_in import (
+    EMULATED,
+    SIMULATED,
+    STAND_INS,
+    START_S,
+    check_stand_in,
+    stand_in,
+    stand_in_arguments,
+)
 from kc_vla.launching.viewer import viewer_arguments, viewers
 from kc_vla.perception.detectors import NO_DETECTOR
 
-AUTO, EMULATED = "auto", "emulated"
+AUTO = "auto"
 PARK_S = "45"
 """How long the controller may take to park the arm before it is killed; the arm keeps its power then."""
-
-EMULATED_S = 300.0
-"""How long the controller waits for the bus of an emulated arm, s; where that cannot start the launch ends anyway."""
-
-
-def check_fault(text: str) -> None:
-    """See that an emulated arm knows the fault; without python-can, which a launch need not have, the emulator does."""
-    if text == "none":
-        return
-    try:
-        from kc_vla.arm.emulator.faults import read_fault
-    except ImportError:
-        return
-    read_fault(text)
 
 
 def check(context: LaunchContext) -> None:
@@ -100,9 +96,9 @@ def check(context: LaunchContext) -> None:
                 f"{argument}:={interface}: there is no such CAN interface: plug it in, then "
                 f"'kc-vla setup can {interface} --do'; `kc-vla doctor` shows those that there are"
             )
-    if kind == EMULATED and chosen(context, "driver"):
-        raise RuntimeError("driver: an emulated arm has no options: leave it out, or name the driver with arm:=")
-    if kind != EMULATED:
+    if kind in STAND_INS:
+        check_stand_in(context, kind)
+    else:
         choose_arm(kind, load_robot(chosen(context, "robot")), parse_options(chosen(context, "driver")))
     _cameras(context)
 
@@ -113,12 +109,14 @@ def check_place(context: LaunchContext) -> None:
     Raises:
         RuntimeError: no file with a camera's place is named.
     """
-    if is_planned(context) and _kind(context) != EMULATED and not _places(context):
+    if is_planned(context) and _kind(context) not in STAND_INS and not _places(context):
         raise RuntimeError(NO_CAMERA_PLACE)
 
 
 def _places(context: LaunchContext) -> str:
     """Return the files with the places of the cameras, separated as in a PATH."""
+    if _kind(context) == SIMULATED:
+        return ""
     robot, file = (chosen(context, name) for name in ("robot", "cameras"))
     return hand_eye_files(Path(file).expanduser(), load_robot(robot))
 
@@ -129,7 +127,7 @@ def mover(context: LaunchContext) -> list[SetLaunchConfiguration]:
         return []
     if is_planned(context):  # by skills, which need a calibrated camera: no policy moves the arm
         return [SetLaunchConfiguration("policy", "scripted")]
-    if _kind(context) != EMULATED:
+    if _kind(context) not in STAND_INS:
         raise RuntimeError(
             "a real arm moves by what is named alone: add policy:=joy (a person), policy:=learned or another one; "
             "policy:=scripted goes through the poses of script:= at once"
@@ -138,12 +136,12 @@ def mover(context: LaunchContext) -> list[SetLaunchConfiguration]:
 
 
 def _kind(context: LaunchContext) -> str:
-    """Return which arm moves: a name of the table of arm drivers, or `EMULATED`."""
+    """Return which arm moves: a name of the table of arm drivers, or one of `STAND_INS`."""
     kind = chosen(context, "arm")
     if kind != AUTO:
         return kind
     robot = load_robot(chosen(context, "robot"))
-    if robot.driver.type == SIMULATED:
+    if robot.driver.type == MOVED_BY_A_SIMULATOR:
         raise RuntimeError(
             f"the robot '{robot.name}' is moved by a simulator: maniskill.launch.py starts it; name another robot, "
             "or a driver with arm:="
@@ -161,7 +159,9 @@ def _exists(interface: str) -> bool:
 
 
 def _cameras(context: LaunchContext) -> dict[str, dict[str, Any]]:
-    """The parameters of each view's camera."""
+    """The parameters of each view's camera; none where a simulator draws the images."""
+    if _kind(context) == SIMULATED:
+        return {}
     robot, file = (chosen(context, name) for name in ("robot", "cameras"))
     return cameras_of(Path(file).expanduser(), load_robot(robot))
 
@@ -192,13 +192,12 @@ def arm(context: LaunchContext) -> list[Any]:
         actions.append(SetRemap("joint_states", "kc_vla/joint_states"))
     channel, bus = can, "socketcan"
     waits: dict[str, Any] = {}
-    if kind == EMULATED:
+    if kind in STAND_INS:
         channel, bus = emulated_bus(namespace_of(context)), "kc_vla_socket"
-        waits = {"bus_timeout": EMULATED_S}
-        emulator = {"path": channel, **texts(fault="fault", robot="robot")}
-        actions.append(node("piper_emulator", emulator, sigterm_timeout=PARK_S, on_exit=end_with))
+        waits = {"bus_timeout": START_S}
+        actions.append(stand_in(context, kind, channel, PARK_S))
     controller: dict[str, Any] = {"arm": PIPER, "channel": channel, "bus": bus}
-    if kind not in (PIPER, EMULATED):
+    if kind not in (PIPER, *STAND_INS):
         controller = {"arm": kind}
     controller |= waits | texts(robot="robot", driver="driver")
     leader = chosen(context, "leader")
@@ -214,7 +213,7 @@ def arm(context: LaunchContext) -> list[Any]:
 
 def looking_on(context: LaunchContext) -> list[Node]:
     """The live page says which arm moves: an emulated one may stand in for a real one."""
-    return viewers({EMULATED: EMULATED, ROS: ""}.get(_kind(context), "real"))
+    return viewers({**{kind: kind for kind in STAND_INS}, ROS: ""}.get(_kind(context), "real"))
 
 
 def session(context: LaunchContext) -> list[Node]:
@@ -229,7 +228,7 @@ def chunks(context: LaunchContext) -> list[Any]:
     if not is_planned(context):
         backend = text(LaunchConfiguration("policy"))
         return [policy_server(("takeover", "script", "bag", "socket"), backend=backend)]
-    return planned_nodes(context, real=_kind(context) != EMULATED, hand_eye=_places(context))
+    return planned_nodes(context, real=_kind(context) not in STAND_INS, hand_eye=_places(context))
 
 
 def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEntity]:
@@ -244,10 +243,11 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
     return [
         Argument(
             "arm",
-            OneOf((AUTO, EMULATED, *ARMS.names())),
+            OneOf((AUTO, *STAND_INS, *ARMS.names())),
             default_value=AUTO,
             description="what moves; auto: the driver of the robot file, or an emulated arm for a Piper whose CAN "
-            "interface is missing; emulated: an emulated Piper; else a driver by its name, as kc-vla doctor lists them",
+            "interface is missing; emulated: an emulated Piper; simulated: one with a body and cameras in ManiSkill; "
+            "else a driver by its name, as kc-vla doctor lists them",
         ),
         Argument(
             "driver",
@@ -295,12 +295,7 @@ def arm_graph(robot: str | None, description: str) -> list[LaunchDescriptionEnti
         ),
         Argument("record", Switch(), default_value="false", description="true: record an MCAP bag of the episode"),
         output_argument("bags"),
-        Argument(
-            "fault",
-            Checked(check_fault),
-            default_value="none",
-            description="injected fault of the emulated arm, e.g. 'loss 0.2'",
-        ),
+        *stand_in_arguments(),
         planner_argument(),
         transforms_argument(),
         *detector_arguments("piper", NO_DETECTOR),
