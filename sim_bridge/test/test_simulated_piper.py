@@ -124,6 +124,24 @@ def test_it_grasps_a_cube_lifts_it_and_reports_its_width(simulated: SimulatedPip
     assert simulated.state.gripper == pytest.approx(OPEN, abs=1e-3)
 
 
+def test_it_pushes_the_cube_to_the_target_after_the_second_flash(simulated: SimulatedPiper) -> None:
+    world = simulated.table.world
+    cube, goal = (np.array(to_pose(each.pose, world.station.base).position) for each in (world.cube, world.goal))
+    ahead = (goal - cube)[:2] / np.linalg.norm((goal - cube)[:2])
+    yaw = float(np.arctan2(ahead[1], ahead[0]))
+
+    def reaching(forward: float, height: float) -> np.ndarray:
+        return reaching_down((*(cube[:2] + forward * ahead), height), yaw, tilt=0.5)
+
+    simulated.move(reaching(-0.08, 0.1), 0.0)
+    simulated.move(reaching(-0.08, 0.03), 0.0)
+    simulated.until(lambda: world.flashes_ended == 2)
+    way = float(np.linalg.norm((goal - cube)[:2])) - 0.02
+    simulated.follow((reaching(forward, 0.03) for forward in np.linspace(-0.08, way, 60)), 0.0, 0.1)
+    simulated.wait_until_it_rests()
+    assert simulated.table.verdict == "success"
+
+
 def test_the_table_in_the_way_of_the_arm_is_a_collision(simulated: SimulatedPiper) -> None:
     into = reaching_down((0.3, 0.25, -0.06), 0.0)
     simulated.move(reaching_down((0.3, 0.25, 0.1), 0.0), 0.0)

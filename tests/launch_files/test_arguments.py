@@ -259,6 +259,7 @@ def test_the_bounds_of_a_number_are_those_of_the_node() -> None:
     from kc_vla_sim.nodes.home_session import HomeSessionParameters
     from kc_vla_sim.nodes.household import HouseholdParameters
     from kc_vla_sim.nodes.maniskill_bridge import BridgeParameters
+    from kc_vla_sim.nodes.piper_simulator import SimulatorParameters
 
     graphs = ("maniskill", "piper", "replay", "robot")
     read_by: dict[tuple[str, str], tuple[type[NodeParameters], str]] = {
@@ -269,6 +270,7 @@ def test_the_bounds_of_a_number_are_those_of_the_node() -> None:
         ("maniskill", "episodes"): (RunnerParameters, "episodes"),
         ("maniskill", "image_size"): (BridgeParameters, "image_size"),
         **{(name, "duration"): (SessionParameters, "duration") for name in ("piper", "robot")},
+        **{(name, "seed"): (SimulatorParameters, "seed") for name in ("piper", "robot")},
         ("replay", "rate"): (ReplayParameters, "rate"),
         **{(name, "viewer_port"): (ViewerParameters, "port") for name in graphs},
         **{(name, "foxglove_port"): (FoxgloveParameters, "port") for name in graphs},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +99,12 @@ class SimulatedPiper:
 
         self.until(rests)
         self.wait(0.5)  # the fingers may still be on their way
+
+    def follow(self, path: Iterable[ArrayLike], gripper: float, period: float) -> None:
+        """Go along joint angles (6,), rad, one each `period`, s, with one gripper width, m."""
+        for angles in path:
+            self.arm.set_target(np.asarray(angles, float), gripper)
+            self.wait(period)
 
     def _enabled(self) -> bool:
         self.arm.enable()
