@@ -16,7 +16,7 @@ from simulated_piper import SimulatedPiper, reaching_down
 
 from kc_vla_sim.choices import PIPER_TASKS
 from kc_vla_sim.envs.cubes import CUBE_HALF_SIZE
-from kc_vla_sim.errors import UnplayedTaskError
+from kc_vla_sim.errors import RobotMeshError, UnplayedTaskError
 from kc_vla_sim.geometry import to_pose
 from kc_vla_sim.piper.table import PiperTable
 from kc_vla_sim.robots.piper_description import LEFT, MESHES, RIGHT
@@ -207,3 +207,13 @@ def test_another_task_is_refused() -> None:
         UnplayedTaskError, match="a simulated Piper has no task 'kitchen' on its table: there are count"
     ):
         PiperTable("kitchen", PIPER)
+
+
+def test_without_a_package_index_the_first_start_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(RobotMeshError, match=r"the wheel phosphobot==.*connect to a package index for the first start"):
+        mesh_folder()
+    assert not list((tmp_path / "kc_vla" / "robots").iterdir())
