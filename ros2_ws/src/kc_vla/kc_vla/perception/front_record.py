@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.order_statistics import percentiles
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import INSET_M, Front
 from kc_vla.perception.open_door import OpenDoor, bar_of
@@ -101,7 +102,11 @@ class FrontRecord:
         self._places: deque[tuple[float, float]] = deque(maxlen=_PLACES)
         self._widths: deque[float] = deque(maxlen=_PLACES)
         self._heights: deque[tuple[float, float]] = deque(maxlen=_PLACES)
-        """How far the front of a drawer reaches below its bar and above it, m."""
+        self._wide: float | None = None
+        """How wide the front of a drawer is, m; None where few looks showed it."""
+        self._reach: tuple[float, float] | None = None
+        """How far that reaches below its bar and above it, m; None likewise. Something may hide a part of it: most of
+        the largest looks agree."""
         self._away: tuple[float, float] | None = None
         """How far the middle of what it belongs to is before its bar, and above it: the median of the looks, m."""
         self._opened: Front | None = None
@@ -141,9 +146,7 @@ class FrontRecord:
             return
         across = float(np.abs((-np.sin(front.yaw), np.cos(front.yaw))) @ size[:2])
         if _PLATE[0] * across < front.wide < _PLATE[1] * across:
-            self._widths.append(front.wide)
-            if front.low + front.high < _PLATE[1] * size[2]:  # those of two drawers may be one surface
-                self._heights.append((front.low, front.high))
+            self._see_plate(front, size[2])
         if not opened or (self._closed is None and not front.standing):
             away = np.subtract(middle, front.bar)
             self._places.append((float(away[:2] @ (np.cos(front.yaw), np.sin(front.yaw))), float(away[2])))
@@ -216,6 +219,18 @@ class FrontRecord:
             return abs(reach - before) > _SAME_M
         return bool(abs(aside * np.cos(shut.yaw) - ahead * np.sin(shut.yaw)) > _SAME_M)
 
+    def _see_plate(self, front: Front, tall: float) -> None:
+        """Take in how large the front of a drawer is that was located so tall (m) with what is behind it."""
+        self._widths.append(front.wide)
+        if len(self._widths) >= _SURE_LOOKS:
+            self._wide = percentiles(np.array(self._widths), _LARGE)[0]
+        if front.low + front.high >= _PLATE[1] * tall:  # those of two drawers may be one surface
+            return
+        self._heights.append((front.low, front.high))
+        if len(self._heights) >= _SURE_LOOKS:
+            low, high = (percentiles(each, _LARGE)[0] for each in np.array(self._heights).T)
+            self._reach = low, high
+
     def _see_shut(self, front: Front) -> None:
         """Take in a look at what is shut: its bar is where it was, but for furniture that was moved.
 
@@ -258,27 +273,14 @@ class FrontRecord:
         out = np.array([np.cos(front.yaw), np.sin(front.yaw), 0.0])
         along, rise = self._away
         if slides:
-            if (reach := self._reach()) is not None:
-                rise = (reach[1] - reach[0]) / 2
+            if self._reach is not None:
+                rise = (self._reach[1] - self._reach[0]) / 2
             return np.asarray(front.bar + along * out + np.array([0.0, 0.0, rise]))
         return np.asarray(position + float((front.bar - position) @ out + along) * out)
 
-    def _reach(self) -> tuple[float, float] | None:
-        """Return how far the front of a drawer reaches below its bar and above it, m; None where few looks showed it.
-
-        Something may hide a part of it: most of the largest looks agree.
-        """
-        if len(self._heights) < _SURE_LOOKS:
-            return None
-        low, high = np.percentile(np.array(self._heights), _LARGE, axis=0).tolist()
-        return low, high
-
     def plate(self, wide: float, high: float) -> tuple[float, float]:
         """Return how wide and how high the front of a drawer is, m, after what was located where that was not seen."""
-        if len(self._widths) >= _SURE_LOOKS:
-            wide = float(np.percentile(np.array(self._widths), _LARGE))
-        reach = self._reach()
-        return wide, high if reach is None else sum(reach)
+        return wide if self._wide is None else self._wide, high if self._reach is None else sum(self._reach)
 
     def depth(self, located: float) -> float:
         """Return how deep what the front belongs to is, m: its front is as far before its middle as its back behind it.
