@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kc_vla.core.errors import StackError
 from kc_vla.core.mounted_camera import Pose
+from kc_vla.core.projection import project
 from kc_vla.memory.images.crop import PixelBox
 
 _RIM_PX = 1.0
@@ -64,3 +65,22 @@ class CameraFrame:
         """Return whether the rim of the image cuts what a box is around: it may go on outside."""
         rows, columns = self.image.shape[:2]
         return bool(min(box.left, box.top, columns - box.right, rows - box.bottom) <= _RIM_PX)
+
+    def box_around(self, points: NDArray[np.float64], least_px: float) -> PixelBox | None:
+        """Return the part of the image that some points cover (N, 3), m; None where that is too small.
+
+        It is None as well where one of the points is not before the camera.
+
+        Args:
+            points: in the frame of the camera's pose.
+            least_px: the shortest side that the part may have.
+
+        Raises:
+            ValueError: The model of the lens is not known.
+        """
+        pixels, _ = project(points, self.pose, self.matrix, self.distortion_model, self.distortion)
+        if not np.isfinite(pixels).all():
+            return None
+        rows, columns = self.image.shape[:2]
+        low, high = np.maximum(pixels.min(axis=0), 0.0), np.minimum(pixels.max(axis=0), (float(columns), float(rows)))
+        return None if (high - low < least_px).any() else PixelBox(*low.tolist(), *high.tolist())

@@ -9,18 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kc_vla.core.projection import project
-from kc_vla.memory.images.crop import PixelBox
 from kc_vla.memory.long_term.detections import plain_type
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import PART, WHOLE, Front
 from kc_vla.perception.located_object import LocatedObject
 
-Numbers = NDArray[np.float64]
 _SAME_WAY, _NEAR = 0.9, 1.5
 """Cosine between the directions in which two fronts of a cabinet look; and how far from its middle its drawers are, for
 its largest side."""
@@ -37,6 +34,8 @@ _SHUT_M = 0.02
 """A drawer is open when it is further before where it is shut than this, m."""
 _SURE, _SIGMA_M = 0.8, 0.015
 """Confidence in such a drawer, for that in the cabinet; and the standard deviation of its place, m."""
+_CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
+_LEAST_PX = 1.0
 
 
 def with_own_fronts(seen: Sequence[LocatedObject]) -> list[LocatedObject]:
@@ -117,7 +116,7 @@ def _drawer(
     x, y = (np.array(front.bar[:2]) - (front.standoff + deep / 2) * out).tolist()
     z = front.bar[2] + _BELOW_TOP_M - size[2] / 2
     state = "" if front.opening is None else "opened" if front.opening > _SHUT_M else "closed"
-    box = _box(frame, np.array([x, y, z]), np.array(size), cabinet.box)
+    box = frame.box_around(np.array([x, y, z]) + _CORNERS * np.array(size), _LEAST_PX) or cabinet.box
     return LocatedObject(PART, (x, y, z), size, _SURE * cabinet.confidence, _SIGMA_M, box, state, front=front)
 
 
@@ -130,15 +129,3 @@ def _sizes(
             yield each.size
     rises = [abs(each.bar[2] - front.bar[2]) for each in bars if abs(each.bar[2] - front.bar[2]) > _SAME_M]
     yield (*cabinet.size[:2], min([*rises, _SHARE * cabinet.size[2]]))
-
-
-def _box(frame: CameraFrame, middle: Numbers, size: Numbers, cabinet: PixelBox) -> PixelBox:
-    """Return what an upright box covers in an image, px; where it is not in front of the camera, the cabinet's box."""
-    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
-    pixels, _ = project(middle + corners * size, frame.pose, frame.matrix, frame.distortion_model, frame.distortion)
-    rows, columns = frame.image.shape[:2]
-    low = np.maximum(pixels.min(axis=0), 0.0)
-    high = np.minimum(pixels.max(axis=0), (float(columns), float(rows)))
-    if not np.isfinite(pixels).all() or (high - low < 1.0).any():
-        return cabinet
-    return PixelBox(float(low[0]), float(low[1]), float(high[0]), float(high[1]))

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.order_statistics import median, percentiles
-from kc_vla.core.projection import project
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import INSET_M, Front, fronts_on
@@ -29,8 +28,8 @@ _LEAST_SHARE = 0.04
 _UPRIGHT, _OFF_M = 0.2, 0.008
 """The vertical part of the normal of a door is smaller, and it reaches no further above the furniture, m."""
 _LEAST_M = 1e-6
-_LEAST_PIXELS = 60
-"""The outer side of a door shows so many pixels at least."""
+_LEAST_PIXELS, _LEAST_PX = 60, 2.0
+"""The outer side of a door shows so many pixels at least, and no side of it is shorter in an image, px."""
 _BESIDE_M = 0.015
 """A door stands so far beside the furniture, m ..."""
 _AT_CORNER_M = 0.05
@@ -133,15 +132,14 @@ def bar_of(frame: CameraFrame, door: OpenDoor) -> Front | None:
     middle = np.array([*(np.add(door.edge, door.hinge) / 2 + INSET_M * door.outwards), (door.low + door.high) / 2])
     if (frame.pose[:3, 3] - middle) @ outwards < _BEFORE_M:
         return None
-    yaw, long = float(np.arctan2(outwards[1], outwards[0])), float(np.linalg.norm(way))
-    extent = np.array([*(np.abs(way)), door.high - door.low])
-    box = _shown(frame, middle, np.array([*way, 0.0]) / long, outwards, long, door.high - door.low)
+    yaw, long, tall = float(np.arctan2(outwards[1], outwards[0])), float(np.linalg.norm(way)), door.high - door.low
+    box = frame.box_around(_corners(middle, np.array([*way, 0.0]) / long, outwards, long, tall), _LEAST_PX)
     seen = None if box is None else surface_points(frame, box, _AROUND_PX)
     if seen is None:
         return None
     guess = VerticalPlane(yaw, float(middle @ outwards), np.zeros(seen.inside.shape, bool))
     (ahead, along), at = guess.coordinates(seen.points), float(middle @ guess.aside)
-    near = (np.abs(along - at) < long / 2 + _BESIDE_M) & (np.abs(seen.points[2] - middle[2]) < extent[2] / 2)
+    near = (np.abs(along - at) < long / 2 + _BESIDE_M) & (np.abs(seen.points[2] - middle[2]) < tall / 2)
     face = near & (np.abs(ahead) < _FACE_M)
     if np.count_nonzero(face) < _LEAST_PIXELS:
         return None
@@ -149,27 +147,21 @@ def bar_of(frame: CameraFrame, door: OpenDoor) -> Front | None:
     plane = VerticalPlane(yaw, offset, near & (np.abs(ahead - (offset - guess.offset)) < FLAT_M))
     if np.count_nonzero(plane.pixels) < _LEAST_PIXELS:
         return None
-    room = extent[2] * np.array([0.0, 0.0, 1.0]) + long * np.abs(plane.aside)
+    room = tall * np.array([0.0, 0.0, 1.0]) + long * np.abs(plane.aside)
     bars = [each for each in fronts_on(seen, near, plane, middle, room) if each[2].standing]
     return max(bars, key=lambda each: each[0])[2] if bars else None
 
 
-def _shown(
-    frame: CameraFrame, middle: Numbers, way: Numbers, outwards: Numbers, long: float, tall: float
-) -> PixelBox | None:
-    """Return the part of an image in which a door is; None where it is not, or not as a whole, before the camera."""
-    ends = [
-        middle + along * way + out * outwards + np.array([0.0, 0.0, up])
-        for along in (-long / 2, long / 2)
-        for out in (0.0, _FAR_M)
-        for up in (-tall / 2, tall / 2)
-    ]
-    pixels, _ = project(np.array(ends), frame.pose, frame.matrix, frame.distortion_model, frame.distortion)
-    if not np.isfinite(pixels).all():
-        return None
-    rows, columns = frame.image.shape[:2]
-    low, high = np.maximum(pixels.min(axis=0), 0.0), np.minimum(pixels.max(axis=0), (float(columns), float(rows)))
-    return None if (high - low < 2.0).any() else PixelBox(*low.tolist(), *high.tolist())
+def _corners(middle: Numbers, way: Numbers, outwards: Numbers, long: float, tall: float) -> Numbers:
+    """Return the corners of the space in which a door and its handle are (8, 3), m."""
+    return np.array(
+        [
+            middle + along * way + out * outwards + np.array([0.0, 0.0, up])
+            for along in (-long / 2, long / 2)
+            for out in (0.0, _FAR_M)
+            for up in (-tall / 2, tall / 2)
+        ]
+    )
 
 
 def _door(seen: SurfacePoints, plane: VerticalPlane, top: LevelTop) -> OpenDoor | None:
