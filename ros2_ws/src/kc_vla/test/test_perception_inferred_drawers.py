@@ -55,6 +55,20 @@ def test_without_a_drawer_that_was_found_the_bars_say_how_high_they_are() -> Non
         assert found.size == pytest.approx(meant.size, abs=0.02)
 
 
+@pytest.mark.parametrize("openings", [(0.12, 0.0), (0.0, 0.12)])
+def test_a_drawer_is_no_deeper_where_an_open_one_was_taken_for_a_part_of_its_cabinet(
+    openings: tuple[float, float],
+) -> None:
+    frame, (cabinet,) = seen(openings, [])  # its top shows where it ends
+    x, y, z = cabinet.position
+    wide, deep, high = cabinet.size
+    without_top = replace(cabinet, position=(x - 0.06, y, z), size=(wide + 0.12, deep, high))
+    found = [each for each in inferred_drawers(frame, [without_top]) if each.state == "opened"]
+    (meant,) = (each for each in drawer_cabinet(openings)[1] if each.state == "opened")
+    assert [each.size for each in found] == [pytest.approx(meant.size, abs=0.02)]
+    assert found[0].position == pytest.approx(meant.position, abs=0.015)
+
+
 def test_of_a_cabinet_whose_drawers_were_all_found_none_was_missed() -> None:
     assert not inferred_drawers(*seen((0.0, 0.0), [0, 1]))
 

@@ -7,7 +7,7 @@ from the cabinet and the distance between its bars.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -32,6 +32,8 @@ _SHARE = 0.5
 """Height of a drawer for that of a cabinet in which no two bars were seen."""
 _SHUT_M = 0.02
 """A drawer is open when it is further before where it is shut than this, m."""
+_MOST_OPEN = 0.65
+"""Share of the depth of a cabinet, as it was located with an open drawer, that is before its front at most."""
 _SURE, _SIGMA_M = 0.8, 0.015
 """Confidence in such a drawer, for that in the cabinet; and the standard deviation of its place, m."""
 _CORNERS = np.array(list(product((-0.5, 0.5), repeat=3)))
@@ -106,12 +108,12 @@ def _drawer(
     frame: CameraFrame,
     cabinet: LocatedObject,
     front: Front,
-    bars: Iterable[Front],
+    bars: Sequence[Front],
     drawers: Iterable[LocatedObject],
 ) -> LocatedObject:
     """Return the drawer that a bar belongs to."""
     out = np.array([np.cos(front.yaw), np.sin(front.yaw)])
-    size = next(_sizes(cabinet, front, bars, drawers))
+    size = _size_of(cabinet, front, bars, drawers)
     deep = float(np.abs(out) @ size[:2])
     x, y = (np.array(front.bar[:2]) - (front.standoff + deep / 2) * out).tolist()
     z = front.bar[2] + _BELOW_TOP_M - size[2] / 2
@@ -120,12 +122,30 @@ def _drawer(
     return LocatedObject(PART, (x, y, z), size, _SURE * cabinet.confidence, _SIGMA_M, box, state, front=front)
 
 
-def _sizes(
-    cabinet: LocatedObject, front: Front, bars: Iterable[Front], drawers: Iterable[LocatedObject]
-) -> Iterator[tuple[float, float, float]]:
-    """Yield sizes that the drawer of a bar can have (m), the best first."""
+def _size_of(
+    cabinet: LocatedObject, front: Front, bars: Sequence[Front], drawers: Iterable[LocatedObject]
+) -> tuple[float, float, float]:
+    """Return the size of the drawer that a bar belongs to, m: that of another drawer, or what the cabinet says."""
     for each in drawers:
         if each.front is not None and math.dist(each.front.bar[:2], front.bar[:2]) < max(cabinet.size[:2]) / 2:
-            yield each.size
+            return each.size
+    wide, deep = _footprint(cabinet, bars)
     rises = [abs(each.bar[2] - front.bar[2]) for each in bars if abs(each.bar[2] - front.bar[2]) > _SAME_M]
-    yield (*cabinet.size[:2], min([*rises, _SHARE * cabinet.size[2]]))
+    return wide, deep, min([*rises, _SHARE * cabinet.size[2]])
+
+
+def _footprint(cabinet: LocatedObject, bars: Iterable[Front]) -> tuple[float, float]:
+    """Return the size of a cabinet along the axes of its frame (x, y), m, without a drawer that stands open.
+
+    Where its top is not seen, it is located with that drawer. Its shut fronts show where it ends.
+    """
+    x, y = cabinet.size[:2]
+    for each in bars:
+        if each.opening is not None and each.opening > _SHUT_M:
+            out = np.array([np.cos(each.yaw), np.sin(each.yaw)])
+            half = float(np.abs(out) @ cabinet.size[:2]) / 2
+            ends = float(np.subtract(each.bar[:2], cabinet.position[:2]) @ out) - each.standoff - each.opening
+            if 0.0 < half - ends < _MOST_OPEN * 2 * half:
+                too_deep = np.abs(out) * (half - ends)
+                return float(x - too_deep[0]), float(y - too_deep[1])
+    return x, y
