@@ -28,6 +28,7 @@ from kc_vla_sim.frame import GroundTruthObject, Pose
 from kc_vla_sim.kitchen.handling.arm_perception import perceived_in
 from kc_vla_sim.kitchen.handling.feasibility import can_be_gripped, has_room
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
+from kc_vla_sim.kitchen.handling.perceived_names import perceived_name
 from kc_vla_sim.kitchen.handling.skill_trial import SkillVerdict
 from kc_vla_sim.kitchen.handling.verdict_table import table
 from kc_vla_sim.simulator import Simulator
@@ -90,6 +91,10 @@ def test_with_a_detector_the_arm_knows_only_what_its_images_show() -> None:
     assert stove.object_id not in true  # an id of the tracker
     assert 0.0 < np.linalg.norm(stove.position - true["stove"].pose.position) < 0.03
     assert "cup" not in {each.object_type for each in scene.all()}  # it stands in the sink, beside the view
+    assert perceived_name(arm, "stove") == stove.object_id
+    (cup,) = (each for each in true if true[each].object_type == "cup")
+    assert perceived_name(arm, cup) == f"{cup} (not perceived)"
+    assert perceived_name(arm, "fridge") == "fridge"
     arm.close()
 
 
@@ -141,3 +146,12 @@ def test_skills_are_measured_from_the_command_line(tmp_path: Path, capsys: pytes
     assert main(["eval", "skills", "--kitchens", "1", "--output", str(tmp_path)]) == 0
     assert "| OpenObject |" in capsys.readouterr().out
     assert (tmp_path / "table.md").is_file()
+
+
+@pytest.mark.nightly
+def test_a_skill_is_of_what_a_name_means_for_any_detector(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--skill", "SwitchOff", "--thing", "stove", "--detector", "learned", "--kitchens", "1"]
+    assert main(["eval", "skills", *words, "--output", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "SwitchOff(stove) in 1 kitchens" in shown
+    assert "has not been seen" not in shown

@@ -11,6 +11,7 @@ from kc_vla.core.shares import Share
 from kc_vla.planning.skills import Call
 from kc_vla.skills.skill_table import SkillWay
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
+from kc_vla_sim.kitchen.handling.perceived_names import perceived_name
 from kc_vla_sim.kitchen.handling.prepared import PreparedLayout
 from kc_vla_sim.kitchen.handling.skill_policy import SkillPolicy
 from kc_vla_sim.kitchen.handling.skill_trial import SkillVerdict, is_done
@@ -52,7 +53,7 @@ def _played(arm: KitchenArm, call: Call, seed: int, way: SkillWay) -> SkillVerdi
     arm.ways = {call.skill: way}
     arm.begin(seed)
     before = _free_things(arm, call.arguments[0])
-    result = arm.do(call)
+    result = arm.do(Call(call.skill, tuple(perceived_name(arm, each) for each in call.arguments)))
     for _ in range(_REST):
         arm.stay()
     arm.look()

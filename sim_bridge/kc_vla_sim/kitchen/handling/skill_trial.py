@@ -11,12 +11,11 @@ from kc_vla.planning.skills import Call
 from kc_vla_sim.frame import GroundTruthObject, SimulatedFrame
 from kc_vla_sim.kitchen.handling.feasibility import can_be_gripped, has_room
 from kc_vla_sim.kitchen.handling.kitchen_arm import KitchenArm
+from kc_vla_sim.kitchen.handling.perceived_names import is_in_hand, perceived_name
 from kc_vla_sim.kitchen.kinds import DRAWER, KINDS, WORKTOP
 
-_TAKEN_M, _IN_HAND_M = 0.04, 0.12
-"""A thing is in the hand when it is so far from where it was, and so near to the tool, m."""
-_SAME_M = 0.08
-"""What is perceived so near to the middle of an object of its type is that object, m."""
+_TAKEN_M = 0.04
+"""A thing was taken that is so far from where it was, m."""
 _PICKS = 3
 """Things that are taken in one kitchen."""
 
@@ -149,13 +148,9 @@ class SkillTrial:
         def held() -> bool:
             now = self._truth(name)
             moved = float(np.linalg.norm(np.array(now.pose.position) - before))
-            return moved > _TAKEN_M and self._is_in_hand(now)
+            return moved > _TAKEN_M and is_in_hand(self._arm, now)
 
         return self._judged("PickupObject", (name,), held, possible)
-
-    def _is_in_hand(self, true: GroundTruthObject) -> bool:
-        tool = np.array(self._arm.frame.tool_pose.position)
-        return float(np.linalg.norm(np.array(true.pose.position) - tool)) < _IN_HAND_M
 
     def _put(self, name: str, holder: str) -> SkillVerdict:
         relation = "on" if holder == WORKTOP else "in"
@@ -170,7 +165,7 @@ class SkillTrial:
     def _judged(
         self, skill: str, arguments: tuple[str, ...], truth: Callable[[], bool], possible: bool = True
     ) -> SkillVerdict:
-        called = tuple(map(self._perceived, arguments))
+        called = tuple(perceived_name(self._arm, each) for each in arguments)
         result = self._arm.do(Call(skill, called))
         for _ in range(10):  # what was released comes to rest
             self._arm.stay()
@@ -178,23 +173,6 @@ class SkillTrial:
         return SkillVerdict(
             self._seed, skill, called, result.done, true, result.reason, result.seconds, possible or true
         )
-
-    def _perceived(self, name: str) -> str:
-        """Return the id by which perception knows an object of the truth; its own where nothing like it was seen."""
-        true = next((each for each in self._arm.frame.detections if each.object_id == name), None)
-        held = self._arm.station.context.held
-        if true is None:
-            return name
-        if held is not None and held.thing.object_type == true.object_type and self._is_in_hand(true):
-            return held.thing.object_id
-        scene, place = self._arm.station.context.scene, np.array(true.pose.position)
-        away = {
-            each.object_id: float(np.linalg.norm(each.position - place))
-            for each in scene.all()
-            if each.object_type == true.object_type
-        }
-        near = min(away, key=away.__getitem__, default="")
-        return near if near and away[near] < _SAME_M else f"{name} (not perceived)"
 
     def _things(self, place: str = "on ") -> list[str]:
         """Return things that a gripper gets around in or on a place, in an order that chance decides."""
