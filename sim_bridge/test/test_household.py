@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nightly import tried
 
+from kc_vla.planning.obstacles import Clearing, Obstacle
 from kc_vla.planning.skills import BY_NAME, SKILLS, Call
 from kc_vla_sim.household.detector import Noise
 from kc_vla_sim.household.errors import HouseholdError
@@ -85,7 +86,9 @@ def test_an_egg_is_cooked_in_a_closed_microwave() -> None:
     assert do("PutObject", "Egg_1", "Microwave_1") == "Microwave_1 is closed: open it first"
     assert not do("OpenObject", "Microwave_1")
     assert not do("PutObject", "Egg_1", "Microwave_1")
-    assert do("SwitchOn", "Microwave_1") == "Microwave_1 is open: close it first"
+    refused = Household(world).do(Call("SwitchOn", ("Microwave_1",)))
+    assert refused.reason == "Microwave_1 is open: close it first"
+    assert refused.obstacle == Obstacle("Microwave_1", Clearing.CLOSE)
     assert not do("CloseObject", "Microwave_1")
     assert do("PickupObject", "Egg_1") == "no Egg_1 is in sight from here"
     assert not do("ToggleOn", "Microwave_1")

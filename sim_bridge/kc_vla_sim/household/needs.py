@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from kc_vla.planning.obstacles import Clearing
 from kc_vla_sim.household.detector import visible
 from kc_vla_sim.household.states import ThingState
 from kc_vla_sim.household.workings import WORKINGS
@@ -37,10 +38,12 @@ class Need(NamedTuple):
     Attributes:
         holds: whether it does.
         reason: why the skill failed, where it does not; {0} and {1} are the names.
+        clearing: of the first thing, after which it holds; None where another thing is to be done.
     """
 
     holds: Callable[[Given], bool]
     reason: str
+    clearing: Clearing | None = None
 
 
 def _can(what: str) -> Callable[[Given], bool]:
@@ -102,6 +105,7 @@ NEEDS: Mapping[str, Need] = {
     "shut if it cooks": Need(
         lambda given: given.thing.kind.name not in _SHUT or ThingState.CLOSED in given.thing.states,
         "{0} is open: close it first",
+        Clearing.CLOSE,
     ),
     "knife in the hand": Need(_has_knife, "no knife is in the hand: pick one up to slice {0}"),
     "holds nothing": Need(

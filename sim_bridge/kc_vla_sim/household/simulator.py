@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kc_vla.memory.things import ObservedThing
 from kc_vla.planning.interface import CallResult
+from kc_vla.planning.obstacles import Obstacle
 from kc_vla.planning.skills import BY_NAME, Call, Skill
 from kc_vla_sim.household.detector import Detector, Noise
 from kc_vla_sim.household.errors import told
@@ -33,28 +34,35 @@ class Household:
     def do(self, call: Call) -> CallResult:
         """Do a skill. Whatever the call says, it fails with a reason or does what the table says."""
         time_s, walked_m = self.world.time_s, self.world.walked_m
-        reason = act(self.world, call)
+        reason, obstacle = _tried(self.world, call)
         seconds, far = self.world.time_s - time_s, self.world.walked_m - walked_m
-        return CallResult(not reason, reason, seconds, far, () if reason else self.look())
+        return CallResult(not reason, reason, seconds, far, () if reason else self.look(), obstacle=obstacle)
 
 
 def act(world: World, call: Call) -> str:
     """Do a skill in a world; return why it failed, an empty text where it succeeded."""
+    return _tried(world, call)[0]
+
+
+def _tried(world: World, call: Call) -> tuple[str, Obstacle | None]:
+    """Do a skill in a world; return why it failed, an empty text where it succeeded, and what was in the way."""
     skill = BY_NAME.get(call.skill)
     if skill is None:
-        return f"there is no skill {told(str(call.skill))}: there are {', '.join(BY_NAME)}"
+        return f"there is no skill {told(str(call.skill))}: there are {', '.join(BY_NAME)}", None
     wrong = _wrong_arguments(skill, call)
     if wrong:
-        return wrong
+        return wrong, None
     given = Given(world, tuple(call.arguments))
     world.wait(skill.seconds)
     for name in skill.needs:
-        if not NEEDS[name].holds(given):
-            return NEEDS[name].reason.format(*map(_shown, call.arguments))
+        need = NEEDS[name]
+        if not need.holds(given):
+            obstacle = None if need.clearing is None else Obstacle(call.arguments[0], need.clearing)
+            return need.reason.format(*map(_shown, call.arguments)), obstacle
     for name in skill.does:
         DEEDS[name](given)
     settle(world)
-    return ""
+    return "", None
 
 
 def _wrong_arguments(skill: Skill, call: Call) -> str:

@@ -22,7 +22,7 @@ from kc_vla.ros.convert import time_message
 from kc_vla.ros.parameters import NodeParameters, parameter
 from kc_vla.ros.process import run_node
 from kc_vla.ros.scene_nodes import area_message
-from kc_vla.ros.skills import detections_message, seen_message
+from kc_vla.ros.skills import detections_message, seen_message, set_obstacle
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ObjectDetections
 from kc_vla_msgs.srv import LookAround
@@ -160,13 +160,14 @@ class HouseholdNode(StackNode):
 
 
 def _result(happened: CallResult) -> DoSkill.Result:
-    return DoSkill.Result(
+    result = DoSkill.Result(
         done=happened.done,
         reason=happened.reason,
         duration=happened.seconds,
         walked=happened.walked_m,
         seen=[seen_message(each) for each in happened.seen],
     )
+    return set_obstacle(result, happened.obstacle)
 
 
 def main() -> None:

@@ -15,8 +15,13 @@ from workplace import Workplace
 
 from kc_vla.core import topics
 from kc_vla.core.share import share
+from kc_vla.planning.interface import CallResult
+from kc_vla.planning.obstacles import Clearing, Obstacle
 from kc_vla.ros import qos
 from kc_vla.ros.base import CANNOT_START
+from kc_vla.ros.skill_messages import result_message
+from kc_vla.ros.skills import happened_from
+from kc_vla.skills.skill_run import SkillOutcome
 from kc_vla_msgs.srv import PredictChunk
 
 MODULE = "kc_vla.nodes.skill_server"
@@ -28,6 +33,15 @@ def working(tmp_path: Path, **parameters: object) -> Iterator[Workplace]:
     with Workplace() as place, running(MODULE, tmp_path / "log", **parameters):
         place.begin()
         yield place
+
+
+@pytest.mark.parametrize("obstacle", [None, Obstacle("can_1", Clearing.MOVE), Obstacle("drawer_1", Clearing.CLOSE)])
+def test_a_planner_is_told_what_was_in_the_way_of_a_skill(obstacle: Obstacle | None) -> None:
+    outcome = SkillOutcome(False, "something is in the way", obstacle=obstacle)
+    result = result_message(outcome, 2.0, [], "")
+    assert happened_from(result) == CallResult(False, "something is in the way", 2.0, 0.0, (), "", obstacle)
+    result.clearing = "paint"  # of a robot that knows more ways
+    assert happened_from(result).obstacle is None
 
 
 def test_skills_are_done_and_what_goes_wrong_is_said_in_a_line(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from kc_vla.planning.execution.loop import Loop
 from kc_vla.planning.execution.results import InstructionResult
 from kc_vla.planning.grammar.planner import GrammarPlanner
 from kc_vla.planning.interface import CallResult
+from kc_vla.planning.obstacles import Clearing, Obstacle
 from kc_vla.planning.skills import Call
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hands import facing_down
@@ -62,7 +63,7 @@ class PlannedBody:
         if call.skill == "Explore":
             self.kitchen.hidden = frozenset()
             self.kitchen.report()
-        return CallResult(outcome.done, outcome.reason, 1.0, 0.0, self.kitchen.station.seen())
+        return CallResult(outcome.done, outcome.reason, 1.0, 0.0, self.kitchen.station.seen(), None, outcome.obstacle)
 
     def look(self) -> Sequence[ObservedThing]:
         """Return what is seen now."""
@@ -213,7 +214,9 @@ def test_the_one_thing_that_a_hand_has_no_room_beside_is_named_and_moved() -> No
     apple = thing("apple_1", FAR, (0.07, 0.07, 0.076))
     kitchen = FakeKitchen({"sponge_1": sponge, "can_1": can, "apple_1": apple}, opening=STOP)
     kitchen.station.context.stops["drawer_1"] = STOP
-    assert kitchen.do("PickupObject", "sponge_1").reason == "can_1 is in the way of a hand at sponge_1: move it first"
+    refused = kitchen.do("PickupObject", "sponge_1")
+    assert refused.reason == "can_1 is in the way of a hand at sponge_1: move it first"
+    assert refused.obstacle == Obstacle("can_1", Clearing.MOVE)
     result = PlannedBody(kitchen).carry_out("pick up the sponge")
     assert (result.success, result.reason) == (True, "")
     assert kitchen.in_hand == "sponge_1"
@@ -224,8 +227,9 @@ def test_an_open_door_beside_a_thing_is_named() -> None:
     cupboard = thing("cupboard_1", (0.605, 0.321, 0.14), (0.21, 0.26, 0.28), state="opened", attributes=OPEN_DOOR)
     spoon = replace(SPONGE, position=np.array([0.36, 0.15, 0.016]))
     kitchen = FakeKitchen({"cupboard_1": cupboard, "sponge_1": spoon, "apple_1": thing("apple_1", FAR, (0.07,) * 3)})
-    reason = kitchen.do("PickupObject", "sponge_1").reason
-    assert reason == "cupboard_1 is open in the way of a hand at sponge_1: close it first"
+    refused = kitchen.do("PickupObject", "sponge_1")
+    assert refused.reason == "cupboard_1 is open in the way of a hand at sponge_1: close it first"
+    assert refused.obstacle == Obstacle("cupboard_1", Clearing.CLOSE)
 
 
 def test_an_arm_looks_around_before_it_gives_up() -> None:

@@ -36,7 +36,7 @@ class KitchenBody:
         if call.skill == "Explore":
             self.kitchen.things.setdefault("apple_1", _fallen())
             self.kitchen.report()
-        return CallResult(outcome.done, outcome.reason, 1.0, 0.0, self.kitchen.station.seen())
+        return CallResult(outcome.done, outcome.reason, 1.0, 0.0, self.kitchen.station.seen(), None, outcome.obstacle)
 
     def look(self) -> Sequence[ObservedThing]:
         """Return what is seen now."""

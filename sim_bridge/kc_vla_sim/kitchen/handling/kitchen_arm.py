@@ -120,8 +120,8 @@ class KitchenArm:
             self.step(joints[0].tolist(), float(widths[0]))
         self.took_s = time.monotonic() - began
         seconds = (self.frame.index - first) / CONTROL_RATE
-        seen = tuple(self.station.seen())
-        return CallResult(run.outcome.done, run.outcome.reason, seconds, 0.0, seen, self.station.context.held_id)
+        outcome, seen, held = run.outcome, tuple(self.station.seen()), self.station.context.held_id
+        return CallResult(outcome.done, outcome.reason, seconds, 0.0, seen, held, outcome.obstacle)
 
     def look(self) -> Sequence[ObservedThing]:
         """Return what is seen now."""

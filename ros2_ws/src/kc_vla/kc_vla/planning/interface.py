@@ -14,6 +14,7 @@ from typing import Protocol
 from kc_vla.core.errors import StackError
 from kc_vla.memory.navigation_map import AreaName
 from kc_vla.memory.things import ObservedThing
+from kc_vla.planning.obstacles import Obstacle
 from kc_vla.planning.skills import Call
 
 
@@ -103,6 +104,7 @@ class CallResult:
         walked_m: on the way.
         seen: what is seen afterwards.
         held: id of what is in the hand afterwards, empty for nothing; None where the robot does not say.
+        obstacle: what made it fail and can be cleared; None for nothing.
     """
 
     done: bool
@@ -111,6 +113,7 @@ class CallResult:
     walked_m: float
     seen: tuple[ObservedThing, ...] = ()
     held: str | None = None
+    obstacle: Obstacle | None = None
 
 
 class SkillRobot(Protocol):

@@ -8,7 +8,7 @@ from geometry_msgs.msg import Point
 
 from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.things import ObservedThing
-from kc_vla.ros.skills import seen_message
+from kc_vla.ros.skills import seen_message, set_obstacle
 from kc_vla.skills.skill_run import SkillOutcome
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import SceneArea
@@ -18,7 +18,7 @@ def result_message(
     outcome: SkillOutcome, seconds: float, seen: Iterable[ObservedThing], held: str | None
 ) -> DoSkill.Result:
     """Return how a skill ended, what is seen, and what is in the hand afterwards; `seconds` of the robot's time."""
-    return DoSkill.Result(
+    result = DoSkill.Result(
         done=outcome.done,
         reason=outcome.reason,
         duration=seconds,
@@ -27,6 +27,7 @@ def result_message(
         held=held or "",
         held_known=held is not None,
     )
+    return set_obstacle(result, outcome.obstacle)
 
 
 def area_messages(grounds: NavigationMap) -> list[SceneArea]:

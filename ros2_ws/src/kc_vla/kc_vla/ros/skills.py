@@ -13,6 +13,7 @@ from kc_vla.memory.navigation_map import NavigationMap
 from kc_vla.memory.robot.short_term import MAP_FRAME
 from kc_vla.memory.things import ObservedThing, wrong_with
 from kc_vla.planning.interface import CallResult
+from kc_vla.planning.obstacles import Clearing, Obstacle
 from kc_vla.ros.convert import attributes_message, set_vector
 from kc_vla_msgs.action import DoSkill
 from kc_vla_msgs.msg import ObjectDetection, ObjectDetections, SceneArea, SeenObject
@@ -64,10 +65,29 @@ def grounds_from(areas: Iterable[SceneArea]) -> NavigationMap:
 
 def happened_from(result: DoSkill.Result) -> CallResult:
     """Return what came of a skill."""
-    seen = tuple(seen_from(each) for each in result.seen)
     return CallResult(
-        result.done, result.reason, result.duration, result.walked, seen, result.held if result.held_known else None
+        result.done,
+        result.reason,
+        result.duration,
+        result.walked,
+        tuple(seen_from(each) for each in result.seen),
+        result.held if result.held_known else None,
+        obstacle_from(result),
     )
+
+
+def set_obstacle(result: DoSkill.Result, obstacle: Obstacle | None) -> DoSkill.Result:
+    """Put what was in the way of a skill into its result, and return that."""
+    if obstacle is not None:
+        result.obstacle, result.clearing = obstacle.object_id, obstacle.clearing.value
+    return result
+
+
+def obstacle_from(result: DoSkill.Result) -> Obstacle | None:
+    """Return what was in the way of a skill; None for nothing, or where nobody here knows how it is cleared."""
+    ways = {each.value: each for each in Clearing}
+    known = bool(result.obstacle) and result.clearing in ways
+    return Obstacle(result.obstacle, ways[result.clearing]) if known else None
 
 
 def sight_from(messages: Sequence[SeenObject]) -> tuple[list[ObservedThing], list[str]]:

@@ -7,12 +7,22 @@ from itertools import product
 
 import numpy as np
 
+from kc_vla.planning.obstacles import Clearing, Obstacle
 from kc_vla.skills.boxes import UprightBox, hand_boxes, meets_any, named_obstacles, obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.front_reach import opened_front, take_tilted
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW, facing_down, yaw_of
 from kc_vla.skills.held_thing import held_by
-from kc_vla.skills.interface import ArmPath, HoldStage, MissedGraspError, Skill, SkillError, Step, first_possible
+from kc_vla.skills.interface import (
+    ArmPath,
+    HoldStage,
+    MissedGraspError,
+    ObstructedError,
+    Skill,
+    SkillError,
+    Step,
+    first_possible,
+)
 from kc_vla.skills.looking import look_at
 from kc_vla.skills.missed_grasps import Grasp
 from kc_vla.skills.perceived import OPENED, PerceivedThing, is_carried
@@ -178,9 +188,11 @@ def _way_to(context: SkillContext, thing: PerceivedThing) -> _WayToThing:
         return first_possible(wanted, lambda grasp: _approach(context, grasp[0], grasp[1]), failure)
     except SkillError as error:
         if (opened := _open_beside(context.scene, thing, str(error))) is not None:
-            raise SkillError(f"{opened} is open in the way of a hand at {thing.object_id}: close it first") from None
+            obstacle = Obstacle(opened, Clearing.CLOSE)
+            raise ObstructedError(f"{opened} is open in the way of a hand at {thing.object_id}", obstacle) from None
         if (other := in_the_way(context.scene, context.opening, thing)) is not None:
-            raise SkillError(f"{other} is in the way of a hand at {thing.object_id}: move it first") from None
+            obstacle = Obstacle(other, Clearing.MOVE)
+            raise ObstructedError(f"{other} is in the way of a hand at {thing.object_id}", obstacle) from None
         raise
 
 

@@ -8,12 +8,13 @@ from itertools import product
 import numpy as np
 
 from kc_vla.perception.front_record import HANDLE
+from kc_vla.planning.obstacles import Clearing, Obstacle
 from kc_vla.skills.boxes import UprightBox, fitted, named_obstacles
 from kc_vla.skills.context import SkillContext
 from kc_vla.skills.hand_turns import facing
 from kc_vla.skills.handles import PULL_SLACK, SHUT_PAST_M, Handle, handle_of
 from kc_vla.skills.hands import ABOVE, CLOSED_M, SLOW
-from kc_vla.skills.interface import ArmPath, SkillError, Step, first_possible
+from kc_vla.skills.interface import ArmPath, ObstructedError, SkillError, Step, first_possible
 from kc_vla.skills.perceived import CLOSED, OPENED, PerceivedThing
 from kc_vla.skills.perceived_scene import PerceivedScene
 from kc_vla.skills.tool_path import ToolPose
@@ -90,7 +91,8 @@ def check_above(scene: PerceivedScene, drawer: PerceivedThing) -> None:
     for each in scene.all():
         over = each.position[2] > drawer.position[2] and each.container == drawer.container
         if each.object_type == "drawer" and over and OPENED in each.states:
-            raise SkillError(f"{each.object_id} is open above the handle of {drawer.object_id}: close it first")
+            what = f"{each.object_id} is open above the handle of {drawer.object_id}"
+            raise ObstructedError(what, Obstacle(each.object_id, Clearing.CLOSE))
 
 
 def _hooked(handle: Handle, opening: float, hand: tuple[float, float], pulls: bool) -> ToolPose:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.errors import StackError
+from kc_vla.planning.obstacles import Obstacle
 
 Vector = NDArray[np.float64]
 Candidate = TypeVar("Candidate")
@@ -28,6 +29,20 @@ MOST_TRIED = 24
 
 class SkillError(StackError):
     """A skill that failed, or that cannot be done; the text says in one line why."""
+
+
+class ObstructedError(SkillError):
+    """Something is in the way that can be cleared."""
+
+    def __init__(self, what: str, obstacle: Obstacle) -> None:
+        """Say what is wrong, and what to do.
+
+        Args:
+            what: is wrong, in one line.
+            obstacle: that is to be cleared.
+        """
+        super().__init__(f"{what}: {obstacle.clearing.value} it first")
+        self.obstacle = obstacle
 
 
 class BlockedStartError(SkillError):

@@ -7,8 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kc_vla.planning.obstacles import Obstacle
 from kc_vla.skills.context import SkillContext
-from kc_vla.skills.interface import ArmPath, ArmReading, HoldStage, PolicyStage, Skill, SkillError, Step, Vector
+from kc_vla.skills.interface import (
+    ArmPath,
+    ArmReading,
+    HoldStage,
+    ObstructedError,
+    PolicyStage,
+    Skill,
+    SkillError,
+    Step,
+    Vector,
+)
 
 _MOST_STEPS_AT_ONCE = 50
 """Steps of a skill that may follow one another without any time: a skill that yields for ever is a mistake."""
@@ -29,11 +40,18 @@ class SkillOutcome:
         done: it succeeded, as was seen.
         reason: why it failed, in one line; empty where it did not.
         remark: what a person may want to know of a success, mostly empty.
+        obstacle: what made it fail and can be cleared; None for nothing.
     """
 
     done: bool
     reason: str = ""
     remark: str = ""
+    obstacle: Obstacle | None = None
+
+    @classmethod
+    def of(cls, failure: SkillError) -> SkillOutcome:
+        """Return the outcome of a skill that failed."""
+        return cls(False, str(failure), obstacle=failure.obstacle if isinstance(failure, ObstructedError) else None)
 
 
 class SkillRun:
@@ -104,7 +122,7 @@ class SkillRun:
         except StopIteration as end:
             self._end(SkillOutcome(True, remark=str(end.value or "")))
         except SkillError as failure:
-            self._end(SkillOutcome(False, str(failure)))
+            self._end(SkillOutcome.of(failure))
 
     def start_at(self, reading: ArmReading) -> None:
         """Let a step that `advance` has just begun begin at a later reading: the arm went on while it was planned."""

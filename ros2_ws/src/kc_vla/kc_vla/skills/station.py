@@ -69,7 +69,7 @@ class SkillStation:
             skill = begin_skill(call, context, self._ways)
         except SkillError as failure:
             self.run = SkillRun(_nothing(), context, 1)
-            self.run.outcome = SkillOutcome(False, str(failure))
+            self.run.outcome = SkillOutcome.of(failure)
             return self.run
         if context.unknown:
             skill = _feeling_first(context, skill)

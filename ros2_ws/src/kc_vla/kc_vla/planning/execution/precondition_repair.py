@@ -7,27 +7,23 @@ done again. What only the body can know (is it too large, can it be carried) sho
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 
-from kc_vla.memory.references.likely_places import holders, share
 from kc_vla.memory.references.naming import tier_of
 from kc_vla.memory.references.reference import read
-from kc_vla.memory.short_term.unit import spoken
-from kc_vla.memory.things import CLOSED, HELD, OPENED, KnownThing, ObservedThing
-from kc_vla.planning.execution.beside import SURFACES, holds_things
+from kc_vla.memory.things import CLOSED, HELD, OPENED, KnownThing
 from kc_vla.planning.execution.finding import Finder
+from kc_vla.planning.execution.put_down_places import put_down_places
 from kc_vla.planning.execution.results import REPAIR
 from kc_vla.planning.execution.robot import ExecutionError, NotFoundError, RememberingRobot
+from kc_vla.planning.obstacles import Clearing, Obstacle
 from kc_vla.planning.skills import BY_NAME, Call, Skill
 
-_FIRST = re.compile(r"(\S+) is (open|in the way)\b.*: (close|move) it first$")
-"""What a body says is in its way."""
 _CLEARED = "a clear way"
-_MENDS, _PLACES = 2, 4
-"""Repairs of one need for one skill, and places to put down what is in the hand, that are tried."""
+_MENDS = 2
+"""Repairs of one need for one skill that are tried."""
 KNIFE = "knife"
 
 
@@ -69,27 +65,28 @@ class PreconditionRepair:
             if met is Met.DONE:
                 self._robot.say(REPAIR, f"{skill.name}({', '.join(names)}): so already")
             if met is not Met.MENDED:
-                reason = "" if met is Met.DONE else self._robot.do(skill.name, *names)
+                happened = None if met is Met.DONE else self._robot.attempt(skill.name, *names)
                 self._finder.note(names[0])
-                if reason and mended[_CLEARED] < _MENDS and self._cleared(reason):
+                if happened is None or happened.done:
+                    return ""
+                if mended[_CLEARED] < _MENDS and self._cleared(happened.obstacle):
                     mended[_CLEARED] += 1
                     continue
-                if not reason or retried or not self._is_otherwise(skill, names):
-                    return reason
+                if retried or not self._is_otherwise(skill, names):
+                    return happened.reason
                 retried = True
                 continue
             mended[need] += 1
             if mended[need] > _MENDS:
                 return f"{skill.name}({', '.join(names)}) needs {need!r}, which could not be brought about"
 
-    def _cleared(self, reason: str) -> bool:
+    def _cleared(self, obstacle: Obstacle | None) -> bool:
         """Close, or put elsewhere, what a skill failed because of; return whether anything was, and that was done."""
-        found = _FIRST.match(reason)
-        if found is None or found[1] not in self._robot.sight:
+        if obstacle is None or obstacle.object_id not in self._robot.sight:
             return False
-        name, before = found[1], self._robot.sight[found[1]].container
+        name, before = obstacle.object_id, self._robot.sight[obstacle.object_id].container
         try:
-            if found[3] == "close":
+            if obstacle.clearing is Clearing.CLOSE:
                 self._act("CloseObject", name)
             elif self._robot.held is None and not self._finder.knows(name):  # what this instruction put there stays
                 self._act("PickupObject", name)
@@ -177,35 +174,11 @@ class PreconditionRepair:
 
     def _put_down(self, object_id: str, without: Collection[str] = ()) -> str:
         """Put a thing down where such things usually are, and near; return on or in what."""
-        robot, kind, tried = self._robot, self._known(object_id).object_type, set(without)
+        kind = self._known(object_id).object_type
         self._finder.note(object_id)
-
-        def near() -> list[ObservedThing]:
-            return [robot.sight[each] for each in self._places(kind) if each not in tried]
-
-        def takes(place: str) -> bool:
-            tried.add(place)
-            return not self.do(BY_NAME["PutObject"], (object_id, place)) or robot.held is None
-
-        for seen in near()[:_PLACES]:
-            if takes(seen.object_id):
-                return seen.object_id
-        likely = sorted(holders(), key=lambda each: -share(kind, each))[:_PLACES]
-        for name in (*map(spoken, likely), *SURFACES):
-            try:
-                place = self._finder.find(name, tried, explore=False).object_id
-            except NotFoundError:
-                continue
-            if takes(place):
+        for place in put_down_places(self._robot, self._finder, kind, without):
+            if not self.do(BY_NAME["PutObject"], (object_id, place)) or self._robot.held is None:
                 return place
-        for _ in range(_PLACES):
-            found = self._finder.look_around(
-                {name: share(kind, name) for name in likely}, lambda: next(iter(near()), None)
-            )
-            if found is None:
-                break
-            if takes(found.object_id):
-                return found.object_id
         raise UnmetError(f"{object_id} is in the hand, and there is nowhere to put it down")
 
     def made_room(self, names: tuple[str, ...]) -> bool:
@@ -231,16 +204,6 @@ class PreconditionRepair:
         except (UnmetError, NotFoundError):
             return False
         return True
-
-    def _places(self, kind: str) -> list[str]:
-        """Return what is in sight and holds things, the likeliest for such a thing first."""
-        robot = self._robot
-        there = (known for name in robot.sight if (known := robot.known(name)) is not None)
-        fit = [
-            each for each in there if not each.movable and holds_things(each.object_type) and CLOSED not in each.states
-        ]
-        fit.sort(key=lambda each: (-share(kind, each.object_type), robot.grounds.distance(robot.at, each.area)))
-        return [each.object_id for each in fit]
 
     def _knife(self) -> Met:
         held = self._robot.held

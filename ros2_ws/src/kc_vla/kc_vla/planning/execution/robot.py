@@ -176,12 +176,23 @@ class RememberingRobot:
         """Do a skill; return why it failed, an empty text where it did not.
 
         Raises:
+            EndedError: see `attempt`.
+        """
+        happened = self.attempt(skill, *arguments)
+        return "" if happened.done else happened.reason
+
+    def attempt(self, skill: str, *arguments: str) -> CallResult:
+        """Do a skill; return what came of it, with a reason if it failed.
+
+        Raises:
             EndedError: a person interrupted it, or the instruction took as many calls as it may.
         """
         self._go_on()
         call = Call(skill, arguments)
         self.calls += 1
         happened = self._body.do(call)
+        if not (happened.done or happened.reason):
+            happened = replace(happened, reason="it did not succeed, and nobody said why")
         self.clock.went(happened.seconds)
         self.walked_m += happened.walked_m
         if happened.done:
@@ -194,7 +205,7 @@ class RememberingRobot:
             self.memory.tried_to_open(arguments[0], happened.done)
         self.say(SKILL, f"{call}: {'done' if happened.done else happened.reason} ({happened.seconds:.1f} s)")
         self._go_on()
-        return "" if happened.done else happened.reason or "it did not succeed, and nobody said why"
+        return happened
 
     def _moved(self, call: Call, happened: CallResult) -> None:
         if AREA in BY_NAME[call.skill].arguments:
