@@ -91,14 +91,19 @@ def test_the_motion_is_shown_as_an_episode_that_a_policy_is_trained_on(
 
 @pytest.mark.nightly
 def test_wherever_the_arm_was_pushed_the_plan_leads_back_to_the_way(episode: PlannedEpisode) -> None:
-    """Executed as the arm does, the actions end near the place that the motion goes to, as far as they reach it."""
+    """Executed as the arm does, the actions lead to the place that the motion goes to, as far as they reach it.
+
+    From there they go on with the next way. It begins where the drawer stopped the arm, and that is up to 4 cm off.
+    """
     near = [k for k, ahead in enumerate(episode.ahead.tolist()) if ahead < 8 and episode.phases[k] != "look"]
     assert near
     for k in near:
         tool = Tool.of(episode.states[k, :3], episode.states[k, 3:7])
+        away = []
         for action in episode.plans[k, : int(episode.ahead[k]) + 3].astype(float):
             tool = tool.after(action[:6])
-        assert np.linalg.norm(tool.position - episode.places[k, :3]) < 0.025
+            away.append(np.linalg.norm(tool.position - episode.places[k, :3]))
+        assert min(away) < 0.025
 
 
 @pytest.mark.nightly
