@@ -9,7 +9,9 @@ from hypothesis.extra.numpy import arrays
 
 from kc_vla.core.order_statistics import median, percentiles
 
-NUMBERS = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e3, 1e3))
+FEW = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e3, 1e3))
+MANY = arrays(np.float64, st.integers(290, 400), elements=st.floats(-1e3, 1e3), fill=st.floats(-1e3, 1e3))
+NUMBERS = FEW | MANY
 
 
 @given(NUMBERS, st.lists(st.floats(0.0, 100.0), max_size=3))

@@ -18,6 +18,11 @@ _PLANES, _BIN_M = 3, 0.003
 """So many planes are looked for, in such steps, m."""
 FLAT_M = 0.004
 """How flat a plane is, m."""
+_BESIDE = (np.arange(_TURNS)[:, None] + np.arange(-1, 2)) % _TURNS
+"""Each of the ways with the ones beside it (N, 3)."""
+_NEAR = np.zeros((_TURNS, _TURNS), bool)
+_NEAR[np.arange(_TURNS)[:, None], _BESIDE] = True
+"""Which ways are so near to each one that a surface in its middle may face them, too."""
 _LEAST_SHARE, _LEAST_PIXELS = 0.1, 6
 """A plane has this share of the pixels at least, and so many."""
 
@@ -71,21 +76,22 @@ def vertical_planes(
     least = max(_LEAST_PIXELS, share * np.count_nonzero(seen.inside))
     while len(found) < _PLANES and np.count_nonzero(left) > least:
         counts = np.bincount(turns[left], minlength=_TURNS)
-        around = counts + np.roll(counts, 1) + np.roll(counts, -1)
-        middle = -np.pi + (2 * int(np.argmax(around)) + 1) * np.pi / _TURNS
-        same = left & (np.abs((yaws - middle + np.pi) % (2 * np.pi) - np.pi) < _TURN)
-        if np.count_nonzero(same) < least:
+        best = int(np.argmax(counts[_BESIDE].sum(axis=1)))
+        middle = -np.pi + (2 * best + 1) * np.pi / _TURNS
+        some = np.flatnonzero(left & _NEAR[best][turns])
+        same = some[np.abs((yaws[some] - middle + np.pi) % (2 * np.pi) - np.pi) < _TURN]
+        if len(same) < least:
             break
         yaw = math.atan2(median(along_y[same]), median(along_x[same]))
-        along = x * math.cos(yaw) + y * math.sin(yaw)
-        values = along[same]
-        lowest = float(values.min())
-        level = lowest + (int(np.argmax(np.bincount(((values - lowest) / _BIN_M).astype(np.int64)))) + 0.5) * _BIN_M
-        offset = median(along[same & (np.abs(along - level) < 2 * FLAT_M)])
-        pixels = same & (np.abs(along - offset) < FLAT_M)
-        if np.count_nonzero(pixels) >= least:
+        along = x[same] * math.cos(yaw) + y[same] * math.sin(yaw)
+        lowest = float(along.min())
+        level = lowest + (int(np.argmax(np.bincount(((along - lowest) / _BIN_M).astype(np.int64)))) + 0.5) * _BIN_M
+        offset = median(along[np.abs(along - level) < 2 * FLAT_M])
+        off = np.abs(along - offset)
+        pixels = same[off < FLAT_M]
+        if len(pixels) >= least:
             shown = np.zeros(upright.shape, bool)
             shown.ravel()[at[pixels]] = True
             found.append(VerticalPlane(yaw, offset, shown))
-        left &= ~(same & (np.abs(along - offset) < 2 * FLAT_M))
+        left[same[off < 2 * FLAT_M]] = False
     return found
