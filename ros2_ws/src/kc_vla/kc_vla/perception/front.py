@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.order_statistics import median, percentiles
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.components import components
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
 from kc_vla.perception.vertical_planes import FLAT_M, VerticalPlane, vertical_planes
 
@@ -139,10 +139,9 @@ def fronts_on(
         return []
     flat = near & seen.inside & (np.abs(ahead) < FLAT_M) & (height > low) & (height < high)
     flat &= (sideways > left - _OFF_M) & (sideways < right + _OFF_M)
-    count, labels, sizes, _ = cv2.connectedComponentsWithStats(before.astype(np.uint8), connectivity=8)
+    labels, sizes = components(before)
     found = list[tuple[int, VerticalPlane, Front]]()
-    for label in range(1, count):
-        number = int(sizes[label, cv2.CC_STAT_AREA])
+    for label, number in enumerate(sizes[1:].tolist(), 1):
         if number < _LEAST_PIXELS:
             continue
         own = labels == label

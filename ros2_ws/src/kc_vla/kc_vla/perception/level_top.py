@@ -13,8 +13,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from kc_vla.core.order_statistics import median
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.components import largest_component
 from kc_vla.perception.standing_shape import StandingShape
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
 
@@ -116,28 +118,27 @@ def level_top(seen: SurfacePoints, bottom: float, tall: float, hollow: bool = Fa
         high &= seen.normals[2] > _LEVEL
     if np.count_nonzero(high) < _LEAST_PIXELS:
         return None
-    counts, edges = np.histogram(
-        heights[high], np.arange(heights[high].min(), heights[high].max() + 2 * _BIN_M, _BIN_M)
-    )
+    measured = heights[high]
+    edges = np.arange(measured.min(), measured.max() + 2 * _BIN_M, _BIN_M)
+    counts = np.bincount(np.searchsorted(edges, measured, side="right"))[1:]
     at = float(edges[int(np.argmax(counts))]) + _BIN_M / 2
     own = _largest(np.asarray(seen.inside & (np.abs(heights - at) < _FLAT_M)), hollow)
     if np.count_nonzero(own) < _LEAST_PIXELS or _is_hidden(seen, own) or (hollow and (own & seen.at_rim).any()):
         return None
     points = seen.points[:2, own].T.astype(np.float32)
-    rectangle = cv2.minAreaRect(points)
-    if min(rectangle[1]) < _LEAST_SIDE_M or cv2.contourArea(cv2.convexHull(points)) < _FILLED * np.prod(rectangle[1]):
+    hull = cv2.convexHull(points)
+    rectangle = cv2.minAreaRect(hull)
+    if min(rectangle[1]) < _LEAST_SIDE_M or cv2.contourArea(hull) < _FILLED * math.prod(rectangle[1]):
         return None
-    return LevelTop(np.asarray(cv2.boxPoints(rectangle), float), float(np.median(heights[own])))
+    return LevelTop(np.asarray(cv2.boxPoints(rectangle), float), median(heights[own]))
 
 
 def _largest(flat: NDArray[np.bool_], hollow: bool) -> NDArray[np.bool_]:
     """Return the largest connected part of some pixels (H, W), without what is thin, such as the edge of a door."""
-    mask = flat.astype(np.uint8)
-    mask = mask if hollow else np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, _SQUARE))
-    count, labels, sizes, _ = cv2.connectedComponentsWithStats(mask, connectivity=8 if hollow else 4)
-    if count < 2:
-        return np.zeros(flat.shape, bool)
-    return np.asarray(labels == 1 + int(np.argmax(sizes[1:, cv2.CC_STAT_AREA])))
+    if not hollow:
+        flat = np.asarray(cv2.morphologyEx(flat.view(np.uint8), cv2.MORPH_OPEN, _SQUARE), bool)
+    largest = largest_component(flat, 8 if hollow else 4)
+    return np.zeros(flat.shape, bool) if largest is None else largest
 
 
 def _is_hidden(seen: SurfacePoints, own: NDArray[np.bool_]) -> bool:
@@ -147,8 +148,15 @@ def _is_hidden(seen: SurfacePoints, own: NDArray[np.bool_]) -> bool:
     """
     reached = np.asarray(cv2.dilate(np.where(own, seen.depth, -np.inf), _SQUARE))
     nearer = ~own & np.isfinite(reached) & (seen.depth < reached - _GAP_M)
-    hull = cv2.convexHull(np.argwhere(own)[:, ::-1].astype(np.int32))
-    filled = cv2.fillConvexPoly(np.zeros(own.shape, np.uint8), hull, 1)
-    nearer &= ~np.asarray(cv2.erode(filled, _SQUARE, borderValue=0), bool)
-    outline = np.count_nonzero(filled) - np.count_nonzero(cv2.erode(filled, _SQUARE, borderValue=0))
+    filled = cv2.fillConvexPoly(np.zeros(own.shape, np.uint8), cv2.convexHull(_row_ends(own)), 1)
+    inner = np.asarray(cv2.erode(filled, _SQUARE, borderValue=0))
+    nearer &= inner == 0
+    outline = np.count_nonzero(filled) - np.count_nonzero(inner)
     return bool(np.count_nonzero(nearer) + np.count_nonzero(own & seen.at_rim) > _HIDDEN * outline)
+
+
+def _row_ends(own: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the first and the last pixel of each row of a mask (x, y) (N, 2): no other one is a corner of its hull."""
+    rows = np.flatnonzero(own.any(axis=1))
+    first, last = own[rows].argmax(axis=1), own.shape[1] - 1 - own[rows, ::-1].argmax(axis=1)
+    return np.column_stack([np.concatenate([first, last]), np.concatenate([rows, rows])]).astype(np.int32)

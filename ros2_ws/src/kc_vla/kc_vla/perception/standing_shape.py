@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kc_vla.core.order_statistics import median, percentiles
 from kc_vla.memory.images.crop import PixelBox
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.components import largest_component
 from kc_vla.perception.neighbors import Neighbors
 from kc_vla.perception.surface_points import SurfacePoints, surface_points
 
@@ -172,10 +173,7 @@ def _own_pixels(
     heights = seen.points[2] - ground
     mask = seen.inside & ~beside & near & (heights > above) & (heights < _HIGHER * extent[2] + _ROOM_M)
     mask &= ~_behind_an_edge(seen)
-    count, labels, sizes, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
-    if count < 2:
-        return None
-    return np.asarray(labels == 1 + int(np.argmax(sizes[1:, cv2.CC_STAT_AREA])))
+    return largest_component(mask)
 
 
 def _behind_an_edge(seen: SurfacePoints) -> NDArray[np.bool_]:
@@ -220,9 +218,10 @@ def _reach(points: Numbers, yaws: Numbers) -> tuple[Numbers, Numbers]:
     """
     c, s = np.cos(yaws), np.sin(yaws)
     outer = _outermost(points)
-    turned = np.sort(np.stack([outer @ np.array([c, s]), outer @ np.array([-s, c])], axis=-1), axis=0)
+    turned = np.sort(np.array([[c, s], [-s, c]]).transpose(0, 2, 1) @ outer.T)  # (2, K, points)
     low, high = (share / 100.0 * (len(points) - 1) for share in (_TRIMMED[0], 100.0 - _TRIMMED[1]))
-    return turned[0] + low * (turned[1] - turned[0]), turned[-1] - high * (turned[-1] - turned[-2])
+    lowest, highest = turned[..., :2].T, turned[..., -2:].T
+    return lowest[0] + low * (lowest[1] - lowest[0]), highest[1] - high * (highest[1] - highest[0])
 
 
 def _outermost(points: Numbers) -> Numbers:
