@@ -151,8 +151,16 @@ class _WatchedCamera:
         self._off, self._line, self._fits, self._odd, self._suspects = [], "", 0, 0, 0
 
     def _nearest(self, pose: Pose) -> _KeptView | None:
-        near = [each for each in self._kept if _near(each.view.pose, pose, _NEAR_M, _NEAR_RAD)]
-        return min(near, key=lambda each: float(np.linalg.norm(each.view.pose - pose)), default=None)
+        if not self._kept:
+            return None
+        poses = np.array([each.view.pose for each in self._kept])
+        away = np.linalg.norm(poses[:, :3, 3] - pose[:3, 3], axis=1)
+        traces = (poses[:, :3, :3] * pose[:3, :3]).sum(axis=(1, 2))  # of the turns from one to the other
+        near = (away <= _NEAR_M) & (traces >= 1.0 + 2.0 * math.cos(_NEAR_RAD))
+        if not near.any():
+            return None
+        off = np.where(near, ((poses - pose) ** 2).sum(axis=(1, 2)), np.inf)
+        return self._kept[int(np.argmin(off))]
 
     def _unknown(self, view: DepthView, key: _KeptView | None) -> str | None:
         """Take a view that says nothing: the first one of a place is kept, also where it has changed as a whole."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +44,8 @@ def valid_depth(frame: CameraFrame, support_m: float | None) -> tuple[NDArray[np
     """
     if frame.depth_m is None:
         return None, ""
-    depth = np.where(np.isfinite(frame.depth_m) & (frame.depth_m > 0.0), frame.depth_m, np.float32(np.nan))
-    known = depth[np.isfinite(depth)]
+    is_known = np.isfinite(frame.depth_m) & (frame.depth_m > 0.0)
+    known, depth = frame.depth_m[is_known], np.where(is_known, frame.depth_m, np.float32(np.nan))
     name = f"the depth image of '{frame.camera}'"
     if not known.size:
         return None, f"{name} is empty: check that the camera measures depth and aligns it to color"
@@ -69,8 +70,8 @@ def surface_depth(
         depth: of each pixel (H, W), m; NaN where it is not known.
         box: of the object, px.
         center: pixel of its middle.
-        others: boxes of other objects in the image (N, 4), px: what they have in common with this one may be their
-            surface. None: there are none.
+        others: boxes of objects in the image (N, 4), px: what they have in common with this one may be their surface.
+            Its own box may be among them. None: there are none.
     """
     left, top = max(int(box.left), 0), max(int(box.top), 0)
     depth = depth[top : max(int(np.ceil(box.bottom)), 0), left : max(int(np.ceil(box.right)), 0)]
@@ -153,11 +154,17 @@ def _depth_of_support(frame: CameraFrame, support_m: float | None) -> float | No
     """Return the median depth of the support surface in the image, m; None where it is not in it."""
     if support_m is None:
         return None
-    height, width = frame.image.shape[:2]
-    columns, rows = np.meshgrid(np.linspace(0, width - 1, _GRID), np.linspace(0, height - 1, _GRID))
-    flat = (np.column_stack([columns.ravel(), rows.ravel()]) - frame.matrix[:2, 2]) / frame.matrix[[0, 1], [0, 1]]
-    down = np.column_stack([flat, np.ones(len(flat))]) @ frame.pose[2, :3]
+    down = _grid_rays(np.asarray(frame.matrix, float).tobytes(), frame.image.shape[:2]) @ frame.pose[2, :3]
     with np.errstate(divide="ignore", invalid="ignore"):
         deep = (support_m - frame.pose[2, 3]) / down
     ahead = deep[(deep > 0.0) & (deep < _FARTHEST_M)]
     return median(ahead) if len(ahead) > len(deep) / 4 else None
+
+
+@lru_cache(maxsize=8)
+def _grid_rays(matrix: bytes, shape: tuple[int, int]) -> Numbers:
+    """Return the directions of the pixels of a grid over an image at depth 1 (N, 3), without the distortion."""
+    (height, width), lens = shape, np.frombuffer(matrix).reshape(3, 3)
+    columns, rows = np.meshgrid(np.linspace(0, width - 1, _GRID), np.linspace(0, height - 1, _GRID))
+    flat = (np.column_stack([columns.ravel(), rows.ravel()]) - lens[:2, 2]) / lens[[0, 1], [0, 1]]
+    return np.column_stack([flat, np.ones(len(flat))])

@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.projection import rays
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.smooth_depth import smooth_depth
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 _COLUMNS = 48
 """Columns of the grid; it has as many rows as the image's proportions give."""
-_SPECKLE = 5
 _STEP_M, _STEP_SHARE = 0.02, 0.05
 """Neighbors of one surface differ in depth by less than that, or by this share of it."""
 _FLATTEST = 0.15
@@ -69,8 +68,7 @@ def depth_view(frame: CameraFrame, farthest_m: float) -> DepthView | None:
     height, width = frame.depth_m.shape
     columns = min(width, _COLUMNS)
     rows = max(2, min(height, round(columns * height / width)))
-    known = np.where(np.isfinite(frame.depth_m) & (frame.depth_m > 0.0), frame.depth_m, np.float32(np.inf))
-    smooth = cv2.medianBlur(known, _SPECKLE) if min(known.shape) >= _SPECKLE else known
+    smooth = smooth_depth(frame)
     distortion = tuple(float(each) for each in frame.distortion)
     at, steps = _grid(frame.matrix.tobytes(), (height, width), (rows, columns), frame.distortion_model, distortion)
     deep = smooth[at[0][:, None], at[1][None]].astype(float)
@@ -95,17 +93,17 @@ def _grid(
 
 
 def _normals(points: Numbers, steps: Numbers) -> Numbers:
-    across, down = np.full_like(points, np.nan), np.full_like(points, np.nan)
-    across[:, 1:-1] = points[:, 2:] - points[:, :-2]
-    down[1:-1] = points[2:] - points[:-2]
-    with np.errstate(invalid="ignore"):
-        step_m = np.maximum(_STEP_M, _STEP_SHARE * points[..., 2])
-        is_edge = (np.abs(across[..., 2]) > 2 * step_m) | (np.abs(down[..., 2]) > 2 * step_m)
-        normals = np.cross(down, across)
-        length = np.linalg.norm(normals, axis=2, keepdims=True)
-        normals = normals / length
-        facing = -(normals * steps).sum(axis=2) / np.linalg.norm(steps, axis=2)
-        normals *= np.sign(facing)[..., None]
-        unusable = is_edge | ~np.isfinite(facing) | (np.abs(facing) < _FLATTEST)
-    normals[unusable] = np.nan
-    return np.asarray(normals)
+    """Return the normals of the surface at points, both (rows, columns, 3), given the steps of the points' rays."""
+    found = np.full(points.shape, np.nan)
+    at = np.ascontiguousarray(np.moveaxis(points, 2, 0))  # NumPy computes with long rows much faster
+    across, down = at[:, 1:-1, 2:] - at[:, 1:-1, :-2], at[:, 2:, 1:-1] - at[:, :-2, 1:-1]
+    (ax, ay, az), (dx, dy, dz), inner = across, down, steps[1:-1, 1:-1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        twice_m = 2 * np.maximum(_STEP_M, _STEP_SHARE * at[2, 1:-1, 1:-1])
+        normals = np.stack([dy * az - dz * ay, dz * ax - dx * az, dx * ay - dy * ax])
+        normals /= np.sqrt(normals[0] ** 2 + normals[1] ** 2 + normals[2] ** 2)
+        facing = -(normals * np.moveaxis(inner, 2, 0)).sum(axis=0) / np.sqrt((inner**2).sum(axis=2))
+        usable = ~((np.abs(az) > twice_m) | (np.abs(dz) > twice_m)) & (np.abs(facing) >= _FLATTEST)
+        normals *= np.sign(facing)
+    found[1:-1, 1:-1][usable] = np.moveaxis(normals, 0, 2)[usable]
+    return found

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.mounted_camera import Pose
 from kc_vla.core.projection import project, rays
 from kc_vla.perception.camera_frame import CameraFrame
+from kc_vla.perception.smooth_depth import smooth_depth, smoothed
 
 MOST_WIDTH, MOST_HEIGHT = 64, 48
 """How large the depth is that is passed on, px."""
@@ -19,8 +19,6 @@ _FAR_M = 65.0
 """More than that many mm do not fit into 16 bits."""
 _FINE = 4 * MOST_HEIGHT, 4 * MOST_WIDTH
 """Pixels at which a distorted depth image is looked up."""
-_SPECKLE = 5
-"""Side of the window, px, whose median removes stray pixels before the least of each block is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +52,15 @@ def region_of(frame: CameraFrame, farthest_m: float) -> SeenRegion:
         ValueError: The model of the lens is not known.
     """
     height, width = frame.image.shape[:2]
-    reduced = None if frame.depth_m is None else reduced_depth(_straight(frame, frame.depth_m))
+    reduced = None
+    if frame.depth_m is not None:
+        bent = any(frame.distortion) or frame.distortion_model == "equidistant"
+        reduced = _reduced(smoothed(_straight(frame, frame.depth_m)) if bent else smooth_depth(frame))
     return SeenRegion(frame.pose, frame.matrix, (width, height), farthest_m, reduced)
 
 
 def _straight(frame: CameraFrame, depth: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the depth image as a lens without distortion would show it, with 0 where this lens shows nothing."""
-    if not any(frame.distortion) and frame.distortion_model != "equidistant":
-        return depth
     rows, columns = _sources(
         frame.matrix.tobytes(), depth.shape, frame.distortion_model, tuple(float(each) for each in frame.distortion)
     )
@@ -85,12 +84,24 @@ def _sources(
 
 def reduced_depth(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
     """Return the least depth of each block of an image (H, W), m, in mm: at most 48 x 64 blocks, 0 where unknown."""
-    height, width = depth.shape
+    return _reduced(smoothed(depth))
+
+
+def _reduced(smooth: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """Return the same of a depth image without stray pixels."""
+    height, width = smooth.shape
     rows, columns = min(height, MOST_HEIGHT), min(width, MOST_WIDTH)
-    known = np.where(np.isfinite(depth) & (depth > 0.0), depth, np.float32(np.inf))
-    smooth = cv2.medianBlur(known, _SPECKLE) if min(known.shape) >= _SPECKLE else known
     tops = -(-np.arange(rows) * height // rows)
     lefts = -(-np.arange(columns) * width // columns)
-    least = np.minimum.reduceat(np.minimum.reduceat(smooth, tops, axis=0), lefts, axis=1)
+    least = _least(np.ascontiguousarray(_least(smooth, tops).T), lefts).T
     seen = np.isfinite(least)
     return np.where(seen, np.clip(1000.0 * np.where(seen, least, 0.0), 0.0, 1000.0 * _FAR_M), 0.0).astype(np.uint16)
+
+
+def _least(values: NDArray[np.float32], starts: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the least of each run of rows (N, W) that begins at a row: `np.minimum.reduceat`, five times as fast."""
+    ends = np.append(starts[1:], len(values)) - 1
+    least = values[starts]
+    for further in range(1, int((ends - starts).max()) + 1):
+        np.minimum(least, values[np.minimum(starts + further, ends)], out=least)
+    return least

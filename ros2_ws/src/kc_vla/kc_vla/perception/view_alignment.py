@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.core.mounted_camera import Pose
+from kc_vla.core.order_statistics import median
 from kc_vla.core.projection import project
 from kc_vla.perception.depth_view import DepthView
 
@@ -83,8 +84,8 @@ def _neighbors(own: Numbers, key: DepthView, moved: Pose) -> _Pairs | None:
     points, at = points[inside], at[inside].astype(int)
     surface, normals = key.points[at[:, 1], at[:, 0]], key.normals[at[:, 1], at[:, 0]]
     away = ((surface - points) * normals).sum(axis=1)
-    near = np.isfinite(away) & (np.abs(away) < _GATE_M)
-    if near.sum() < 6:
+    near = np.abs(away) < _GATE_M  # NaN is not
+    if np.count_nonzero(near) < 6:
         return None
     noise = _NOISE_M + _NOISE_SHARE * points[near, 2] ** 2
     return points[near], away[near], normals[near], noise
@@ -97,19 +98,21 @@ def _fit(found: _Pairs) -> float:
 def _step(found: _Pairs) -> Pose:
     """Return the motion that brings points nearer to their surfaces; far ones count less (Tukey's weights)."""
     points, away, normals, noise = found
-    scale = max(float(np.median(np.abs(away))), float(np.median(noise)))
+    scale = max(median(np.abs(away)), median(noise))
     share = np.clip(np.abs(away) / (4.0 * scale), 0.0, 1.0)
     weights = (1.0 - share**2) ** 2
-    deep = float(np.median(points[:, 2]))
+    deep = median(points[:, 2])
     middle = np.array([0.0, 0.0, deep])
-    turns = np.cross(points - middle, normals) / deep  # a turn about the middle, as the way at that depth, m
-    rows = np.hstack([turns, normals])
-    total = max(float(weights.sum()), 1e-9)
-    square = (rows * weights[:, None]).T @ rows / total
-    values, axes = np.linalg.eigh(square)
-    wanted = axes.T @ ((rows * weights[:, None]).T @ away / total)
-    x = axes @ np.where(values > _OBSERVED, wanted / np.maximum(values, _OBSERVED), 0.0)
-    return _motion(x[:3] / deep, x[3:], middle)
+    (x, y, z), (along_x, along_y, along_z) = (points - middle).T, normals.T
+    rows = np.empty((6, len(points)))
+    rows[0], rows[1], rows[2] = y * along_z - z * along_y, z * along_x - x * along_z, x * along_y - y * along_x
+    rows[:3] /= deep  # a turn about the middle, as the way at that depth, m
+    rows[3:] = normals.T
+    total, weighted = max(float(weights.sum()), 1e-9), rows * weights
+    values, axes = np.linalg.eigh(weighted @ rows.T / total)
+    wanted = axes.T @ (weighted @ away / total)
+    change = axes @ np.where(values > _OBSERVED, wanted / np.maximum(values, _OBSERVED), 0.0)
+    return _motion(change[:3] / deep, change[3:], middle)
 
 
 def _motion(turn: Numbers, way: Numbers, about: Numbers) -> Pose:
