@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kc_vla.memory.long_term.detections import IMMOVABLE, plain_type
-from kc_vla.memory.long_term.errors import told
-from kc_vla.memory.long_term.nodes import MOST_NAME
 from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
 from kc_vla.perception.depth_surface import surface_depth, valid_depth
 from kc_vla.perception.front import CONTAINERS, OPENED, PART, WHOLE, Front, fronts_in
 from kc_vla.perception.image_detection import ImageDetection
+from kc_vla.perception.left_out import LeftOutError, check, left_out
 from kc_vla.perception.level_top import furniture_shape
 from kc_vla.perception.located_object import POSITION, LocatedObject
 from kc_vla.perception.neighbors import Neighbors
 from kc_vla.perception.open_door import OpenDoor, open_door_in
 from kc_vla.perception.standing_shape import StandingShape, standing_shape
-from kc_vla.perception.view_ray import ViewRay, half_chord, view_ray
+from kc_vla.perception.view_ray import ViewRay, half_chord, view_rays
 from kc_vla.perception.visible_extent import visible_size
 from kc_vla.perception.without_depth import Estimate, by_size, on_support
 
@@ -136,30 +135,35 @@ class Localizer:
             CameraFrameError: The lens of the camera is of a model that is not known.
         """
         refused: list[str] = []
-        sound = []
-        for number, each in enumerate(self._surest(found, refused), 1):
-            try:
-                _check(each)
-                sound.append((number, each))
-            except _LeftOutError as error:
-                refused.append(f"detection {number} is left out: {error}")
+        sound = list(self._sound(found, refused))
+        views = _views(frame, [each for _, each in sound])
         boxes = np.array([each.box for _, each in sound], float).reshape(-1, 4)
+        there = Neighbors(boxes, np.full((len(sound), 3), np.nan), np.zeros((len(sound), 3)))
         places: dict[int, Estimate] = {}
-        middles, sizes = np.full((len(sound), 3), np.nan), np.zeros((len(sound), 3))
         for at, (number, each) in enumerate(sound):
             try:
-                places[at] = self._in_3d(frame, each) or self._along_ray(frame, each, np.delete(boxes, at, axis=0))
-                middles[at], sizes[at] = places[at].position, places[at].size
-            except _LeftOutError as error:
-                refused.append(_left_out(number, each, error))
-        objects, all_there = [], Neighbors(boxes, middles, sizes)
-        for at, place in places.items():
+                places[at] = self._in_3d(frame, each) or self._along_ray(frame, each, views[at], boxes)
+                there.middles[at], there.sizes[at] = places[at].position, places[at].size
+            except LeftOutError as error:
+                refused.append(left_out(number, each, error))
+        objects = []
+        for at, place in places.items():  # which pixels are whose follows from the places of all
             number, each = sound[at]
             try:
-                objects.append(self._placed(frame, each, place, all_there.without(at)))
-            except _LeftOutError as error:
-                refused.append(_left_out(number, each, error))
+                objects.append(self._placed(frame, each, views[at], place, there))
+            except LeftOutError as error:
+                refused.append(left_out(number, each, error))
         return Located(objects, refused, frame)
+
+    def _sound(self, found: Sequence[ImageDetection], refused: list[str]) -> Iterator[tuple[int, ImageDetection]]:
+        """Yield the sound detections, each after its number; `refused` gets a line for each of the others."""
+        for number, each in enumerate(self._surest(found, refused), 1):
+            try:
+                check(each)
+            except LeftOutError as error:
+                refused.append(f"detection {number} is left out: {error}")
+            else:
+                yield number, each
 
     def _surest(self, found: Sequence[ImageDetection], refused: list[str]) -> Sequence[ImageDetection]:
         most = self.settings.most_detections
@@ -168,12 +172,14 @@ class Localizer:
         refused.append(f"{len(found)} detections in one image: the surest {most} are taken; check the detector")
         return sorted(found, key=lambda each: -each.confidence if math.isfinite(each.confidence) else 0.0)[:most]
 
-    def _placed(self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors) -> LocatedObject:
+    def _placed(
+        self, frame: CameraFrame, each: ImageDetection, ray: ViewRay | None, place: Estimate, others: Neighbors
+    ) -> LocatedObject:
         shape, fronts = (None, []) if each.faint else _by_depth(frame, each, place, others)
         front = fronts[0] if fronts else None
         measures = each.depth_measured and frame.depth_m is not None and not each.faint
         if shape is None and front is None and measures:
-            shape = self._shape_at_surface(frame, each, place, others)
+            shape = self._shape_at_surface(frame, each, ray, place, others)
         door = None if each.faint else _door_by_depth(frame, each, place, front)
         if each.position is None and not each.faint:
             place, shape = self._by_top(frame, each, place, shape)
@@ -215,12 +221,12 @@ class Localizer:
         return Estimate(box.middle, box.extent, sigma_m, ""), None if kind in CONTAINERS else box
 
     def _shape_at_surface(
-        self, frame: CameraFrame, each: ImageDetection, place: Estimate, others: Neighbors
+        self, frame: CameraFrame, each: ImageDetection, ray: ViewRay | None, place: Estimate, others: Neighbors
     ) -> StandingShape | None:
         """Return how a thing stands whose detector places it far from the surface that its box shows; None else."""
         if _fits_depth(frame, each, place):
             return None
-        other = self._along_ray(frame, replace(each, depth_measured=False, depth_m=None), others.boxes)
+        other = self._along_ray(frame, replace(each, depth_measured=False, depth_m=None), ray, others.boxes)
         if other.way or math.dist(other.position, place.position) < _DOUBTFUL_M:
             return None
         return _by_depth(frame, each, other, others)[0]
@@ -231,16 +237,15 @@ class Localizer:
         x, y, z = (float(value) for value in frame.pose[:3, :3] @ np.asarray(each.position) + frame.pose[:3, 3])
         return Estimate((x, y, z), each.size or self._known_size(each) or (0.0, 0.0, 0.0), _FOUND_3D_M, "")
 
-    def _along_ray(self, frame: CameraFrame, each: ImageDetection, others: NDArray[np.float64]) -> Estimate:
-        box = each.box
-        center = each.center or ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
-        ray = view_ray(frame, box, center)
+    def _along_ray(
+        self, frame: CameraFrame, each: ImageDetection, ray: ViewRay | None, others: NDArray[np.float64]
+    ) -> Estimate:
         if ray is None:
-            raise _LeftOutError("the lens shows nothing at its pixel")
+            raise LeftOutError("the lens shows nothing at its pixel")
         if each.depth_m is not None and each.depth_measured:
             return self._measured(frame, each, ray, each.depth_m, others)
         if frame.depth_m is not None:
-            surface_m = surface_depth(frame.depth_m, box, center, others)
+            surface_m = surface_depth(frame.depth_m, each.box, _middle(each), others)
             if surface_m is not None:
                 return self._behind_surface(frame, each, ray, frame.depth_m, surface_m)
         return self._estimated(each, ray)
@@ -266,8 +271,7 @@ class Localizer:
         hidden_m = math.hypot(cut_m * frame.cuts(each.box), hidden_m)
         size = size or ray.extent_at(depth_m)
         if frame.depth_m is not None and _is_thing(size) and self._is_sunk(ray, size, depth_m):
-            center = each.center or ((each.box.left + each.box.right) / 2, (each.box.top + each.box.bottom) / 2)
-            surface_m = surface_depth(frame.depth_m, each.box, center, others)
+            surface_m = surface_depth(frame.depth_m, each.box, _middle(each), others)
             depth_m = depth_m if surface_m is None else self._standing(ray, size, surface_m, depth_m)
         share = _SURE_SHARE + (1.0 - each.confidence) * (_UNSURE_SHARE - _SURE_SHARE)
         sigma_m = math.hypot(_noise_m(depth_m), hidden_m, share * math.hypot(*size))
@@ -299,29 +303,46 @@ class Localizer:
         ways = (on_support(ray, size, self.settings.support_m), by_size(ray, size))
         best = min((way for way in ways if way is not None), key=lambda way: way.sigma_m, default=None)
         if best is None:
-            raise _LeftOutError("it has no depth, no known size, and is not above the support surface: name its size")
+            raise LeftOutError("it has no depth, no known size, and is not above the support surface: name its size")
         return best
 
     def _known_size(self, each: ImageDetection) -> Vector | None:
         return self._sizes.get(plain_type(each.object_type))
 
     def _check_place(self, frame: CameraFrame, position: Vector) -> None:
-        """Raise `_LeftOutError` for a place that cannot be."""
-        settings, point = self.settings, np.asarray(position)
-        if not np.isfinite(point).all():
-            raise _LeftOutError("its place is not finite")
-        away_m = float(np.linalg.norm(point - frame.pose[:3, 3]))
-        deep_m = float((point - frame.pose[:3, 3]) @ frame.pose[:3, 2])
-        where = f"({position[0]:.2f}, {position[1]:.2f}, {position[2]:.2f}) m"
+        """Raise `LeftOutError` for a place that cannot be."""
+        settings = self.settings
+        if not all(map(math.isfinite, position)):
+            raise LeftOutError("its place is not finite")
+        way = [at - eye for at, eye in zip(position, frame.pose[:3, 3].tolist(), strict=True)]
+        away_m = math.hypot(*way)
+        deep_m = sum(part * ahead for part, ahead in zip(way, frame.pose[:3, 2].tolist(), strict=True))
         if deep_m <= 0.0 or away_m < settings.nearest_m:
-            raise _LeftOutError(f"it would be {away_m:.2f} m from the camera, nearer than {settings.nearest_m} m")
+            raise LeftOutError(f"it would be {away_m:.2f} m from the camera, nearer than {settings.nearest_m} m")
         if deep_m > settings.farthest_m:
-            raise _LeftOutError(f"it would be {deep_m:.2f} m deep, farther than {settings.farthest_m} m")
+            raise LeftOutError(f"it would be {deep_m:.2f} m deep, farther than {settings.farthest_m} m")
         if settings.lowest_m is not None and position[2] < settings.lowest_m:
-            raise _LeftOutError(f"it would be at {where}, below the lowest place at {settings.lowest_m} m")
-        lower, upper = settings.lower, settings.upper
-        if (lower is not None and (point < lower).any()) or (upper is not None and (point > upper).any()):
-            raise _LeftOutError(f"it would be at {where}, outside of the workspace")
+            raise LeftOutError(f"it would be at {_shown(position)}, below the lowest place at {settings.lowest_m} m")
+        lower, upper = settings.lower or (-math.inf,) * 3, settings.upper or (math.inf,) * 3
+        if any(at < low or at > high for at, low, high in zip(position, lower, upper, strict=True)):
+            raise LeftOutError(f"it would be at {_shown(position)}, outside of the workspace")
+
+
+def _shown(position: Vector) -> str:
+    return f"({position[0]:.2f}, {position[1]:.2f}, {position[2]:.2f}) m"
+
+
+def _views(frame: CameraFrame, found: Sequence[ImageDetection]) -> list[ViewRay | None]:
+    """Return the rays through the middles of detections; none where their detector has found all places itself."""
+    if frame.depth_m is None and all(each.position is not None for each in found):
+        return [None] * len(found)
+    return view_rays(frame, [(each.box, _middle(each)) for each in found])
+
+
+def _middle(each: ImageDetection) -> tuple[float, float]:
+    """Return the pixel in the middle of an object."""
+    box = each.box
+    return each.center or ((box.left + box.right) / 2, (box.top + box.bottom) / 2)
 
 
 def _by_depth(
@@ -366,33 +387,9 @@ def _is_thing(size: Vector) -> bool:
 
 
 def _away_m(frame: CameraFrame, place: Estimate) -> float:
-    return float(np.linalg.norm(np.asarray(place.position) - frame.pose[:3, 3]))
+    return math.dist(place.position, frame.pose[:3, 3].tolist())
 
 
 def _noise_m(depth_m: float) -> float:
     """Return the standard deviation of a depth that cameras of robots measure, m."""
     return 0.003 + 0.002 * depth_m**2
-
-
-class _LeftOutError(ValueError):
-    """A detection has no place; the text says why."""
-
-
-def _left_out(number: int, each: ImageDetection, why: _LeftOutError) -> str:
-    return f"detection {number}, a {told(each.object_type)}, is left out: {why}"
-
-
-def _check(each: ImageDetection) -> None:
-    """Raise `_LeftOutError` for a detection that is none."""
-    numbers = [*each.box, each.confidence, *(each.center or ()), *(each.size or ())]
-    numbers += [*(each.position or ()), *(() if each.depth_m is None else (each.depth_m,))]
-    if not all(map(math.isfinite, numbers)):
-        raise _LeftOutError("a number of it is not finite")
-    if each.box.right <= each.box.left or each.box.bottom <= each.box.top:
-        raise _LeftOutError("its box has no area")
-    if not 0.0 <= each.confidence <= 1.0:
-        raise _LeftOutError(f"its confidence is {each.confidence:.4g}: it has to lie in 0..1")
-    if each.size is not None and min(each.size) < 0.0:
-        raise _LeftOutError("its size is negative")
-    if not each.object_type.strip() or len(each.object_type) > MOST_NAME or not each.object_type.isprintable():
-        raise _LeftOutError(f"its type has to be text of 1 to {MOST_NAME} letters")

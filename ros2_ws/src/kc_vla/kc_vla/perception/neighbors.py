@@ -17,7 +17,7 @@ _MARGIN_M = 0.015
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """The other objects of an image.
+    """The objects of an image; the one that they are looked at for may be among them.
 
     Attributes:
         boxes: in the image (N, 4), px.
@@ -33,10 +33,6 @@ class Neighbors:
     def none(cls) -> Neighbors:
         """Return those of an image with one object."""
         return cls(np.empty((0, 4)), np.empty((0, 3)), np.empty((0, 3)))
-
-    def without(self, number: int) -> Neighbors:
-        """Return all but one."""
-        return Neighbors(*(np.delete(each, number, axis=0) for each in (self.boxes, self.middles, self.sizes)))
 
     def pixels(
         self,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,8 @@ from kc_vla.perception.camera_frame import CameraFrame, CameraFrameError
 
 Numbers = NDArray[np.float64]
 Vector = tuple[float, float, float]
+_PIXELS = 5
+"""Pixels of each object whose rays are looked at: its middle, and the middles of the four sides of its box."""
 _EDGE_PX = 1.5
 """A box that is nearer to the edge of the image is cut off there."""
 
@@ -39,10 +43,10 @@ class ViewRay:
     box_px: tuple[float, float]
     is_whole: tuple[bool, bool]
 
-    @property
+    @cached_property
     def length(self) -> float:
         """Return the way along the ray for each meter of depth, 1 or more."""
-        return float(np.linalg.norm(self.step))
+        return math.hypot(*self.step.tolist())
 
     @property
     def direction(self) -> Numbers:
@@ -77,41 +81,70 @@ class ViewRay:
 
     def shown_size(self, size: Vector) -> tuple[float, float]:
         """Return how wide and how high a thing of that size appears, m: upright, with an oval footprint."""
-        axes = self.pose[:3, :2]
-        across, down = np.hypot(size[0] * axes[0], size[1] * axes[1]) + size[2] * np.abs(axes[2])
-        return float(across), float(down)
+        along_x, along_y, along_z = self.pose[:3, :2].tolist()
+        across, down = (
+            math.hypot(size[0] * x, size[1] * y) + size[2] * abs(z)
+            for x, y, z in zip(along_x, along_y, along_z, strict=True)
+        )
+        return across, down
 
     def hidden_m(self, size: Vector, depth_m: float) -> float:
         """Return how much less of a thing of that size, at a depth, the box shows than the whole of it, m."""
-        shown = np.array(self.box_px) * depth_m / np.array(self.focal_px)
-        return float(np.clip(np.array(self.shown_size(size)) - shown, 0.0, None).max())
+        wide, high = (side * depth_m / focal for side, focal in zip(self.box_px, self.focal_px, strict=True))
+        across, down = self.shown_size(size)
+        return max(across - wide, down - high, 0.0)
 
 
-def view_ray(frame: CameraFrame, box: PixelBox, center: tuple[float, float]) -> ViewRay | None:
-    """Return the ray through a pixel; None where the lens shows nothing there.
+def view_rays(frame: CameraFrame, seen: Sequence[tuple[PixelBox, tuple[float, float]]]) -> list[ViewRay | None]:
+    """Return the rays through some pixels, each with the box around it; None where the lens shows nothing there.
 
     Raises:
         CameraFrameError: The model of the lens is not known.
     """
-    left, top, right, bottom = box
-    middle_x, middle_y = (left + right) / 2, (top + bottom) / 2
-    pixels = np.array([center, (left, middle_y), (right, middle_y), (middle_x, top), (middle_x, bottom)], float)
+    if not seen:
+        return []
+    pixels = [
+        pixel
+        for (left, top, right, bottom), center in seen
+        for pixel in (
+            center,
+            (left, (top + bottom) / 2),
+            (right, (top + bottom) / 2),
+            ((left + right) / 2, top),
+            ((left + right) / 2, bottom),
+        )
+    ]
     try:
-        found = rays(pixels, frame.matrix, frame.distortion_model, frame.distortion)
+        found = rays(np.array(pixels, float), frame.matrix, frame.distortion_model, frame.distortion)
     except ValueError as error:
         raise CameraFrameError(f"{error}: give camera_info of plumb_bob, rational_polynomial or equidistant") from error
-    if not np.isfinite(found[0]).all():
+    steps = found[::_PIXELS] @ frame.pose[:3, :3].T
+    return [
+        _view_ray(frame, box, flat, step)
+        for (box, _), flat, step in zip(seen, found.reshape(-1, _PIXELS, 3).tolist(), steps, strict=True)
+    ]
+
+
+def _view_ray(frame: CameraFrame, box: PixelBox, flat: list[list[float]], step: Numbers) -> ViewRay | None:
+    """Return the ray through the middle of an object; None where the lens shows nothing there.
+
+    Args:
+        frame: of the image.
+        box: of the object, px.
+        flat: directions of its middle and of the middles of its left, right, upper and lower sides (5, 3), at depth 1.
+        step: the first one in the frame that objects are located in (3,).
+    """
+    middle, at_left, at_right, at_top, at_bottom = flat
+    if not all(map(math.isfinite, middle)):
         return None
+    left, top, right, bottom = box
     focal = float(frame.matrix[0, 0]), float(frame.matrix[1, 1])
-    sides = found[2, 0] - found[1, 0], found[4, 1] - found[3, 1]
+    sides = at_right[0] - at_left[0], at_bottom[1] - at_top[1]
     plain = ((right - left) / focal[0], (bottom - top) / focal[1])
-    width, height = (each if np.isfinite(each) else other for each, other in zip(sides, plain, strict=True))
+    width, height = (each if math.isfinite(each) else other for each, other in zip(sides, plain, strict=True))
     rows, columns = frame.image.shape[:2]
     whole = left > _EDGE_PX and right < columns - _EDGE_PX, top > _EDGE_PX and bottom < rows - _EDGE_PX
-    step = frame.pose[:3, :3] @ found[0]
-    return ViewRay(
-        frame.pose[:3, 3], step, frame.pose, focal, (float(width) * focal[0], float(height) * focal[1]), whole
-    )
+    return ViewRay(frame.pose[:3, 3], step, frame.pose, focal, (width * focal[0], height * focal[1]), whole)
 
 
 def half_chord(size: Vector, direction: Numbers) -> float:
