@@ -177,13 +177,13 @@ class FrontRecord:
                 self._open.clear()
                 self._opened = None
 
-    def look_for_bar(self, frame: CameraFrame, opened: bool) -> None:
+    def look_for_bar(self, frame: CameraFrame) -> None:
         """Take in the bar of a door that is known to stand open, where an image shows the side with it."""
         door = self._door()
-        if opened and door is not None and self._closed is None and len(self._open) < _OPEN_LOOKS:
+        if door is not None and self._closed is None and len(self._open) < _OPEN_LOOKS:
             front = bar_of(frame, door)
             if front is not None:
-                self.see(front, opened, (*door.middle, front.bar[2]))
+                self.see(front, True, (*door.middle, front.bar[2]))
 
     def _door(self) -> OpenDoor | None:
         """Return the open door whose opening is the middle one of the last looks; None where none was seen."""

@@ -12,6 +12,8 @@ _ALONG_M = np.linspace(-0.04, 0.04, 9)
 """Points of a bar that are looked at, from its middle, m."""
 _AT_M, _PAST_M = 0.015, 0.03
 """A surface so near to such a point is that of the bar; a line of sight that ends so far behind it passes it, m."""
+_AROUND = np.arange(-1, 3)
+"""Pixels around such a point, in rows and columns, of which the nearest surface counts."""
 _SHARE = 0.6
 """Share of the points that have to agree."""
 
@@ -29,14 +31,13 @@ def is_shut(frame: CameraFrame, shut: Front) -> bool | None:
     points = np.array(shut.bar) + _ALONG_M[:, None] * along
     pixels, deep = project(points, frame.pose, frame.matrix, frame.distortion_model, frame.distortion)
     rows, columns = frame.depth_m.shape
-    there = past = 0
-    for (x, y), expected in zip(pixels, deep, strict=True):
-        if not (1.0 <= x < columns - 2.0 and 1.0 <= y < rows - 2.0):
-            continue
-        around = frame.depth_m[int(y) - 1 : int(y) + 3, int(x) - 1 : int(x) + 3]
-        nearest = float(np.min(around, where=np.isfinite(around) & (around > 0.0), initial=np.inf))
-        there += abs(nearest - expected) < _AT_M
-        past += _PAST_M < nearest - expected < np.inf
-    if there >= _SHARE * len(points):
+    inside = ((pixels >= 1.0) & (pixels < (columns - 2.0, rows - 2.0))).all(axis=1)  # NaN is not
+    if np.count_nonzero(inside) < _SHARE * len(points):
+        return None
+    at = pixels[inside].astype(int)
+    around = frame.depth_m[at[:, 1, None, None] + _AROUND[:, None], at[:, 0, None, None] + _AROUND]
+    beyond = np.where(around > 0.0, around, np.inf).min(axis=(1, 2)) - deep[inside]
+    if np.count_nonzero(np.abs(beyond) < _AT_M) >= _SHARE * len(points):
         return True
+    past = np.count_nonzero((beyond > _PAST_M) & (beyond < np.inf))
     return False if past >= _SHARE * len(points) else None

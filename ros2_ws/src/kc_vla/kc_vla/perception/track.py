@@ -103,14 +103,20 @@ class ObjectTrack:
         self._shapes: deque[StandingShape] = deque(maxlen=_SHAPES)
         self._front = FrontRecord()
         self._published: set[str] = set()
+        self._position: tuple[Numbers, Numbers] | None = None
+        """Its place, and the position of its middle that follows from that (3,), m, which tracking asks for many times;
+        None where that has to be computed anew."""
         self._last = seen
         self._vote(seen)
 
     @property
     def position(self) -> Numbers:
-        """Return the position of its middle (3,), m: behind its front, where that was seen."""
-        slides = plain_type(self.types.best) == PART
-        return self._front.behind(self.is_open, slides, self.place.position)
+        """Return the position of its middle (3,), m: behind its front, where that was seen; not to be changed."""
+        place = self.place.position
+        if self._position is None or self._position[0] is not place:
+            slides = plain_type(self.types.best) == PART
+            self._position = place, self._front.behind(self.is_open, slides, place)
+        return self._position[1]
 
     @property
     def size(self) -> Numbers:
@@ -180,7 +186,7 @@ class ObjectTrack:
 
     def take_over(self, young: ObjectTrack) -> None:
         """Go on where a younger track is that turned out to be the same object."""
-        self.place, self._states, self._last = young.place, young._states, young._last
+        self.place, self._states, self._last, self._position = young.place, young._states, young._last, None
         self.placed_ns, self._shapes = young.placed_ns, young._shapes
         self._front = self._front if np.isnan(young.bar_height) else young._front
         self.meet(young.seen_ns)
@@ -191,6 +197,7 @@ class ObjectTrack:
             return None
         shut = is_shut(frame, self._front.shut)
         if shut is not None:
+            self._position = None
             self._states.setdefault(self.types.best, Votes(_STATE_KEPT)).add("closed" if shut else "opened", 1.0)
         return shut
 
@@ -200,7 +207,9 @@ class ObjectTrack:
 
     def look_for_bar(self, frame: CameraFrame) -> None:
         """Take in the handle of its door in an image with depth, where that stands open and no handle was seen."""
-        self._front.look_for_bar(frame, self.is_open)
+        if self.is_open:
+            self._front.look_for_bar(frame)
+            self._position = None
 
     def carry(self, holder_position: Numbers) -> None:
         """Move along with what it is in."""
@@ -209,6 +218,7 @@ class ObjectTrack:
     def support_type(self, seen: LocatedObject) -> None:
         """Count what a second detection of the same thing in one look says of its type."""
         self.types.support(seen.object_type, seen.confidence)
+        self._position = None
 
     def reported(self, in_image: bool = True) -> LocatedObject:
         """Return it as it is reported after a look.
@@ -281,7 +291,7 @@ class ObjectTrack:
         return current | dict.fromkeys(ended, "")
 
     def _vote(self, seen: LocatedObject) -> None:
-        self._last = seen
+        self._last, self._position = seen, None
         self.types.add(seen.object_type, seen.confidence)
         states = self._states.setdefault(seen.object_type, Votes(_STATE_KEPT))
         states.add(seen.state or _NONE, seen.confidence * (1.0 if seen.state else _SILENT))

@@ -219,6 +219,8 @@ def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[
     Nothing is within another object of its type, and each bar belongs to one piece of furniture. A drawer at the place
     of one with a bar is another one only if its own bar is seen: the height of its middle is measured far worse.
     """
+    if not young or not known:
+        return {}
     boxes = SeenBoxes(known, 0)
     at = {id(each): number for number, each in enumerate(known)}
     found = {}

@@ -231,6 +231,8 @@ class _Look:
         """Give ids to what enough looks have found, that of an object that was here before where it is one."""
         tracks = self._tracks
         ready = [each for each in tracks.doubted if id(each) in self._found and self._is_ready(each)]
+        if not ready:
+            return
         own = [each for each in ready if not self._is_named(each.source_id)]
         for number, at in doubles(own, tracks.known).items():
             self._absorb(own[number], tracks.known[at])
