@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kc_vla.core.order_statistics import percentiles
+from kc_vla.core.order_statistics import median, percentiles
 from kc_vla.perception.camera_frame import CameraFrame
 from kc_vla.perception.front import INSET_M, Front
 from kc_vla.perception.open_door import OpenDoor, bar_of
@@ -150,7 +150,7 @@ class FrontRecord:
         if not opened or (self._closed is None and not front.standing):
             away = np.subtract(middle, front.bar)
             self._places.append((float(away[:2] @ (np.cos(front.yaw), np.sin(front.yaw))), float(away[2])))
-            along, rise = np.median(self._places, axis=0).tolist()
+            along, rise = (median(each) for each in np.array(self._places).T)
             self._away = along, rise
         if opened:
             self._open.append(self._level(front))

@@ -63,7 +63,7 @@ class PlaceFilter:
         """
         self._see_size(seen)
         place = np.array(seen.position, float)
-        off_m = float(np.linalg.norm(place - self.position))
+        off_m = math.dist(seen.position, self.position.tolist())
         if off_m <= max(_OFF_M, _OFF_SIGMAS * seen.sigma_m):
             self._average(seen, place)
         elif self._may_move(seen) and (self._is_moving(seen) or self._is_confirmed(place, off_m)):

@@ -65,8 +65,8 @@ def surface_points(frame: CameraFrame, box: PixelBox, around_px: int) -> Surface
     grid = slice(top, bottom, step), slice(left, right, step)
     depth, points = frame.depth_m[grid].astype(float), points_at(frame, *grid)
     at_x, at_y = np.arange(left, right, step)[None], np.arange(top, bottom, step)[:, None]
-    inside = (at_x >= box.left - 1) & (at_x <= box.right) & (at_y >= box.top - 1) & (at_y <= box.bottom)
-    rim = (at_x < step) | (at_x >= columns - step) | (at_y < step) | (at_y >= rows - step)
+    inside = ((at_x >= box.left - 1) & (at_x <= box.right)) & ((at_y >= box.top - 1) & (at_y <= box.bottom))
+    rim = ((at_x < step) | (at_x >= columns - step)) | ((at_y < step) | (at_y >= rows - step))
     return SurfacePoints(points, depth, inside, at_x, at_y, rim, frame.pose[:3, 3])
 
 
@@ -79,11 +79,11 @@ def _normals(points: Numbers, camera: Numbers) -> Numbers:
     """
     normals = np.full(points.shape, np.nan)
     across, down = points[:, 1:-1, 2:] - points[:, 1:-1, :-2], points[:, 2:, 1:-1] - points[:, :-2, 1:-1]
-    (ax, ay, az), (dx, dy, dz), inner = across, down, normals[:, 1:-1, 1:-1]
-    inner[0], inner[1], inner[2] = ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx
-    sight = points[:, 1:-1, 1:-1] - camera[:, None, None]
-    away = inner[0] * sight[0] + inner[1] * sight[1] + inner[2] * sight[2]
-    length = np.sqrt(inner[0] ** 2 + inner[1] ** 2 + inner[2] ** 2)
+    (ax, ay, az), (dx, dy, dz), sight = across, down, points[:, 1:-1, 1:-1] - camera[:, None, None]
+    x, y, z = ay * dz - az * dy, az * dx - ax * dz, ax * dy - ay * dx
+    away = x * sight[0] + y * sight[1] + z * sight[2]
     with np.errstate(invalid="ignore", divide="ignore"):
-        inner *= np.where(away > 0.0, -1.0, 1.0) / length
+        scale = np.where(away > 0.0, -1.0, 1.0) / np.sqrt(x * x + y * y + z * z)
+        for each, part in zip(normals, (x, y, z), strict=True):
+            np.multiply(part, scale, out=each[1:-1, 1:-1])
     return normals

@@ -165,6 +165,8 @@ class SeenBoxes:
 
     def same(self, seen: LocatedObject) -> ObjectTrack | None:
         """Return the track that is the same thing as a detection; None where it is another one."""
+        if not self._tracks:
+            return None
         places, sizes, own = self._places, self._sizes, np.array(seen.size, float)
         common = self._common(seen)
         volume = common.prod(axis=1)
@@ -176,12 +178,14 @@ class SeenBoxes:
         one = np.where(unknown, np.linalg.norm(np.array(seen.position) - places, axis=1) < _POINT_M, one)
         one |= _same_bar(self._tracks, [seen])[0]
         there = [self._tracks[at] for at in np.flatnonzero(one)]
+        if not there:
+            return None
         others = _never_one(there, [seen])[0]
         return next((each for each, other in zip(there, others, strict=True) if not other), None)
 
     def around(self, drawer: LocatedObject) -> ObjectTrack | None:
         """Return the drawer with a bar at whose place another one seems to be, nearly at its height; None for none."""
-        if plain_type(drawer.object_type) != PART:
+        if not self._tracks or plain_type(drawer.object_type) != PART:
             return None
         apart = np.abs(self._places[:, 2] - drawer.position[2])
         alike = _same_type(self._tracks, drawer) & (apart < _BADLY_RISEN * self._sizes[:, 2])
@@ -223,15 +227,17 @@ def doubles(young: Sequence[ObjectTrack], known: Sequence[ObjectTrack]) -> dict[
         return {}
     boxes = SeenBoxes(known, 0)
     at = {id(each): number for number, each in enumerate(known)}
-    found = {}
-    for number, each in enumerate(young):
-        seen = each.summary()
-        same = boxes.same(seen)
-        if same is None and seen.front is None:
-            same = boxes.around(seen)
-        if same is not None and plain_type(same.types.best) == plain_type(seen.object_type):
-            found[number] = at[id(same)]
-    return found
+    found = ((number, double_of(each, boxes)) for number, each in enumerate(young))
+    return {number: at[id(same)] for number, same in found if same is not None}
+
+
+def double_of(young: ObjectTrack, boxes: SeenBoxes) -> ObjectTrack | None:
+    """Return which of the tracks in some boxes a track is a second one of, see `doubles`; None for none."""
+    seen = young.summary()
+    same = boxes.same(seen)
+    if same is None and seen.front is None:
+        same = boxes.around(seen)
+    return same if same is not None and is_of_type(same, seen) else None
 
 
 def overlapping(tracks: Sequence[ObjectTrack]) -> list[ObjectTrack]:

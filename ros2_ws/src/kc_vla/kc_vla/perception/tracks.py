@@ -13,7 +13,7 @@ from kc_vla.perception.camera_frame import CameraFrameError
 from kc_vla.perception.containment import Containment
 from kc_vla.perception.front import CONTAINERS, PART
 from kc_vla.perception.track import ObjectTrack
-from kc_vla.perception.track_association import began_elsewhere, doubles, overlapping
+from kc_vla.perception.track_association import SeenBoxes, began_elsewhere, double_of, overlapping
 
 _BACK_NS = 1_000_000_000
 """So far a clock that is set right may go back; further, time has begun anew."""
@@ -177,15 +177,18 @@ class Tracks:
             The ids of the first ones by those of the second ones, which end.
         """
         renamed: dict[str, str] = {}
+        together = sorted(overlapping(self.known), key=lambda track: track.begun_ns)
         kept: list[ObjectTrack] = []
-        for each in sorted(overlapping(self.known), key=lambda track: track.begun_ns):
-            at = {} if self._is_named(each) else doubles([each], kept)
-            if not at:
+        boxes = SeenBoxes(kept, len(together))
+        for each in together:
+            first = None if self._is_named(each) else double_of(each, boxes)
+            if first is None:
                 kept.append(each)
+                boxes.add(each)
                 continue
-            first = kept[at[0]]
             if each.seen_ns > first.seen_ns:
                 first.see(each.summary(), each.seen_ns)
+                boxes = SeenBoxes(kept, len(together))
             renamed[each.object_id] = first.object_id
         if renamed:
             self.known = [each for each in self.known if each.object_id not in renamed]
