@@ -89,3 +89,15 @@ def other_domain() -> Iterator[int]:
 def interrupts_count() -> None:
     """A shell lets its background jobs ignore interrupts, and their children too; what is tested here must not."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def piper_meshes() -> None:
+    """The meshes of a simulated Piper; where there is no package index and no cache, its tests are skipped."""
+    from kc_vla_sim.errors import RobotMeshError
+    from kc_vla_sim.robots.piper_meshes import mesh_folder
+
+    try:
+        mesh_folder()
+    except RobotMeshError as error:
+        pytest.skip(str(error))

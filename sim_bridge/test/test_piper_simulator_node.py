@@ -39,6 +39,7 @@ def test_it_says_why_it_cannot_start(
     assert "Traceback" not in said
 
 
+@pytest.mark.usefixtures("piper_meshes")
 def test_it_publishes_images_depths_and_places_of_its_cameras(tmp_path: Path) -> None:
     with Peer() as peer, running(NODE, tmp_path / "log", path=tmp_path / "bus", image_size=64):
         images = peer.hear(Image, f"/{topics.image_topic('third_person')}", qos.IMAGE)

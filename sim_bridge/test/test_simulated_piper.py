@@ -22,6 +22,7 @@ from kc_vla_sim.piper.table import PiperTable
 from kc_vla_sim.robots.piper_description import LEFT, MESHES, RIGHT
 from kc_vla_sim.robots.piper_meshes import mesh_folder
 
+pytestmark = pytest.mark.usefixtures("piper_meshes")
 CUBE = 2 * CUBE_HALF_SIZE
 OPEN = 0.07
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from node_process import Peer
 from robot import Robot, check_what_the_arm_saw
 from sensor_msgs.msg import Image
@@ -12,6 +13,8 @@ from sensor_msgs.msg import Image
 from kc_vla.core import topics
 from kc_vla.ros import qos
 from kc_vla.ros.convert import image_pixels
+
+pytestmark = pytest.mark.usefixtures("piper_meshes")
 
 
 def test_the_cameras_show_the_arm_move_stand_after_an_emergency_stop_and_move_again(tmp_path: Path) -> None:
