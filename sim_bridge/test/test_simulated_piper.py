@@ -125,6 +125,7 @@ def test_it_grasps_a_cube_lifts_it_and_reports_its_width(simulated: SimulatedPip
     assert simulated.state.gripper == pytest.approx(OPEN, abs=1e-3)
 
 
+@pytest.mark.nightly
 def test_it_pushes_the_cube_to_the_target_after_the_second_flash(simulated: SimulatedPiper) -> None:
     world = simulated.table.world
     cube, goal = (np.array(to_pose(each.pose, world.station.base).position) for each in (world.cube, world.goal))

@@ -183,6 +183,7 @@ def test_what_it_does_not_bring_is_named_with_the_extra_that_does(
     assert ended.stderr.count("\n") == 1
 
 
+@pytest.mark.nightly
 def test_the_household_alone_names_the_extra_that_draws(household_programs: Path) -> None:
     for words in (("sim", "check"), ("collect",), ("eval", "policy")):
         ended = kc_vla(household_programs, *words)
